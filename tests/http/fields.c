@@ -1,4 +1,4 @@
-/* Tests of http/src/http1/fields.h. */
+/* Tests of what http/src/http1/request_head.h takes fields for. */
 #include "heads.h"
 
 #define GET "GET / HTTP/1.1\r\n"

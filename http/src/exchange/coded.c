@@ -48,15 +48,6 @@ int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
 	return 0;
 }
 
-void eddyi_coded_look(struct eddy_req *req)
-{
-	struct eddyi_res_look *look = req->res.looks;
-
-	req->res.looks = NULL;
-	for (; look; look = look->next)
-		look->fn(look->data, req, &req->res);
-}
-
 int eddy_res_get_status(const struct eddy_res *res)
 {
 	return res->status;

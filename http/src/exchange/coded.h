@@ -4,9 +4,6 @@
 
 #include "exchange_state.h"
 
-/* Call the functions of eddy_res_on_head(). */
-void eddyi_coded_look(struct eddy_req *req);
-
 /* Send a whole response that is unsized and not a stream. Suspends. Return: 0, -errno. */
 int eddyi_coded_reply(struct eddy_req *req);
 

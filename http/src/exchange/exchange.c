@@ -49,8 +49,10 @@ void eddyi_req_free(struct eddy_req *req)
 	if (req->body_memory)
 		eddyi_req_free_body_memory(req);
 	eddyi_req_layers_deinit(req);
-	eddyi_coded_deinit(req);
-	eddyi_decoded_deinit(req);
+	if (req->res.coded.coder)
+		eddyi_coded_deinit(req);
+	if (req->decoded)
+		eddyi_decoded_deinit(req);
 	eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
@@ -352,6 +354,16 @@ static int reply_pieces(struct eddy_req *req)
 
 /* ---- streams ---- */
 
+/* Call the functions of eddy_res_on_head(). */
+static void look(struct eddy_req *req)
+{
+	struct eddyi_res_look *look = req->res.looks;
+
+	req->res.looks = NULL;
+	for (; look; look = look->next)
+		look->fn(look->data, req, &req->res);
+}
+
 /* Send a stream's head, if it has not been sent, and a piece. Suspends. Return: 0, -errno. */
 static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 {
@@ -359,7 +371,7 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 
 	if (!res->head_sent) {
 		res->kind = EDDYI_RES_STREAM;
-		eddyi_coded_look(req);
+		look(req);
 		res->unsized = true;
 	}
 	if (res->coded.coder)
@@ -393,7 +405,7 @@ static int reply(struct eddy_req *req)
 	/* A body that was set after the head was sent is ignored. */
 	if (res->kind == EDDYI_RES_STREAM || res->head_sent)
 		return end_stream(req);
-	eddyi_coded_look(req);
+	look(req);
 	if (res->unsized)
 		return eddyi_coded_reply(req);
 	switch (res->kind) {
@@ -511,11 +523,13 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 
 	req->body = body;
 	eddy_list_append(&req->stream->service->in_progress, &req->in_progress);
-	eddyi_observe_begin(req);
+	if (req->app->watches)
+		eddyi_observe_begin(req);
 	whole = exchange(req);
 	if (!whole)
 		req->stream->verbs->cut(req);
-	eddyi_observe_end(req, whole);
+	if (req->observed)
+		eddyi_observe_end(req, whole);
 	eddyi_probe_answered(req, began_ns, whole);
 	if (req->has_large_json && req->json)
 		free_large_json(req);

@@ -41,8 +41,6 @@ void eddyi_observe_begin(struct eddy_req *req)
 	const struct eddyi_watch *last = req->app->watches;
 	size_t size = sizeof(*req->observed);
 
-	if (!last)
-		return;
 	size += (last->at + 1) * sizeof(req->observed->states[0]);
 	req->observed = eddyi_arena_alloc(&req->arena, size);
 	if (!req->observed)
@@ -56,17 +54,14 @@ void eddyi_observe_begin(struct eddy_req *req)
 void eddyi_observe_end(struct eddy_req *req, bool whole)
 {
 	struct eddyi_observed *observed = req->observed;
-	struct eddy_outcome outcome;
-
-	if (!observed)
-		return;
-	outcome = (struct eddy_outcome){
+	const struct eddy_outcome outcome = {
 		.status = req->res.status,
 		.received = req->body->took,
 		.sent = *req->stream->sent - observed->sent,
 		.duration_ns = eddy_now() - observed->began_ns,
 		.whole = whole,
 	};
+
 	for (const struct eddyi_watch *watch = req->app->watches; watch; watch = watch->next)
 		watch->observer->end(watch->data, observed->states[watch->at], req, &outcome);
 }

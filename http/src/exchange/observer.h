@@ -22,7 +22,8 @@ struct eddyi_observed {
 	void *states[];
 };
 
-/* Call the app's observers. On allocation failure none is called, also not at the end. */
+/* Call the app's observers, of which there is one at least. On allocation failure none is called,
+ * and `observed` is NULL; else call them at the end. */
 void eddyi_observe_begin(struct eddy_req *req);
 void eddyi_observe_end(struct eddy_req *req, bool whole);
 

@@ -1,14 +1,16 @@
 #include "conn.h"
 
 #include "app/app.h"
-#include "conn_pace.h"
 #include "exchange/peer.h"
+#include "exchange/req.h"
 #include "presence.h"
 #include "stream.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
 #include <eddy/log.h>
+#include <eddy/loop.h>
+#include <eddy/scope.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +192,126 @@ static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
 	return take_in(conn, bytes + used, len - (size_t)used);
 }
 
+/* ---- the minimum rate at which a client sends a body or receives a response ---- */
+
+/* Without progress for this long, a connection has paused. */
+#define PAUSE_NS (100 * EDDY_MS)
+
+static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answers)
+{
+	const struct eddy_server_options *options = &conn->parked.conns->app->options;
+	uint64_t rate = answers ? options->write_rate_min : options->body_rate_min;
+
+	if (conn->req)
+		rate = answers ? eddyi_req_write_rate_min(&conn->req->req) :
+				 eddyi_req_body_rate_min(&conn->req->req);
+	return (struct eddyi_pace_rule){ rate, options->rate_grace_ns };
+}
+
+/* Count the bytes of the body that have arrived, without the framing of parts and chunks. */
+static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pace *pace)
+{
+	const struct eddyi_body *body = &conn->req->body.body;
+	uint64_t bytes = body->took + (pace->arriving ? *pace->arriving : 0);
+
+	/* Don't subtract framing of a decoded body: it is counted in decoded bytes. */
+	if (conn->req->req.decoded || body->trimmings > bytes)
+		return bytes;
+	return bytes - body->trimmings;
+}
+
+/* Count from here: bytes acknowledged before the socket was full tell nothing about the client. */
+static enum eddyi_verdict begin_answer(const struct eddyi_conn *conn, struct eddyi_pace *pace,
+				       uint64_t acked)
+{
+	uint64_t now = eddy_loop_now(), full_ns = now - conn->wire.timeout.since_ns;
+
+	pace->answer = (struct eddyi_flow){ .begun = true, .seen = acked };
+	pace->since_ns = now;
+	return full_ns < conn->wire.clocks->pace.duration_ns / 2 ? EDDYI_PACE_ENOUGH :
+								   EDDYI_PACE_SLOW;
+}
+
+static enum eddyi_verdict judge_pace(const struct eddyi_conn *conn, struct eddyi_pace *pace)
+{
+	struct eddyi_flow *flow = pace->waiting;
+	struct eddyi_pace_rule rule = rule_for(conn, flow == &pace->answer);
+	uint64_t waited = flow->waited_ns + eddy_loop_now() - pace->since_ns, acked;
+
+	/* Too short a wait to judge. */
+	if (!rule.rate_min || waited - flow->seen_ns < conn->wire.clocks->pace.duration_ns / 2)
+		return EDDYI_PACE_ENOUGH;
+	if (flow == &pace->body)
+		return eddyi_pace_judge(flow, waited, body_bytes(conn, pace), &rule);
+	/* A unix socket has no acknowledgements; its peer is on this machine. */
+	if (!eddyi_wire_acked(&conn->wire, &acked))
+		return EDDYI_PACE_ENOUGH;
+	if (!flow->begun)
+		return begin_answer(conn, pace, acked);
+	return eddyi_pace_judge(flow, waited, acked, &rule);
+}
+
+static void cut_slow(struct eddyi_conn *conn, const struct eddyi_pace *pace)
+{
+	if (pace->waiting == &pace->answer) {
+		eddyi_conn_count(conn->parked.conns, slow_writes);
+		eddyi_parked_tell(&conn->parked, "its client reads the response too slowly");
+	} else {
+		eddyi_conn_count(conn->parked.conns, slow_bodies);
+		eddyi_parked_tell(&conn->parked, "its request body arrives too slowly");
+	}
+	if (conn->beside)
+		eddy_scope_cancel(conn->beside);
+	else
+		eddyi_exchange_expire(&conn->req->req);
+}
+
+static void look_at_pace(struct eddy_timeout *timeout)
+{
+	struct eddyi_pace *pace = eddy_of(timeout, struct eddyi_pace, timeout);
+	struct eddyi_conn *conn = eddy_of(pace->wire, struct eddyi_conn, wire);
+	struct eddyi_holders *holders = &conn->parked.conns->holders;
+	enum eddyi_verdict verdict = pace->waiting ? judge_pace(conn, pace) : EDDYI_PACE_ENOUGH;
+
+	if (conn->parked.evicted)
+		return;
+	if (verdict == EDDYI_PACE_TOO_SLOW) {
+		cut_slow(conn, pace);
+		return;
+	}
+	eddyi_holders_move(holders, &conn->parked.seat,
+			   verdict == EDDYI_PACE_SLOW ? EDDYI_STANDING_SLOW : EDDYI_STANDING_BUSY);
+	if (pace->waiting)
+		eddy_timeout_arm(timeout, &conn->wire.clocks->pace);
+	if (verdict == EDDYI_PACE_SLOW)
+		conn->parked.conns->evictable(conn->parked.conns);
+}
+
+/* Watch the progress of the connection's task. `pace` is zeroed. */
+static void pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace)
+{
+	pace->timeout.expire = look_at_pace;
+	pace->wire = &conn->wire;
+	conn->wire.pace = pace;
+}
+
+static void pace_end(struct eddyi_conn *conn)
+{
+	if (conn->wire.pace->timeout.node.next)
+		eddy_timeout_disarm(&conn->wire.pace->timeout);
+	conn->wire.pace = NULL;
+	eddyi_holders_move(&conn->parked.conns->holders, &conn->parked.seat, EDDYI_STANDING_BUSY);
+}
+
+/* Whether the connection waits for its client, without progress for a while. */
+static bool has_paused(const struct eddyi_conn *conn)
+{
+	const struct eddyi_pace *pace = conn->wire.pace;
+
+	return pace && pace->waiting && rule_for(conn, pace->waiting == &pace->answer).rate_min &&
+	       eddy_loop_now() - conn->wire.timeout.since_ns >= PAUSE_NS;
+}
+
 /* ---- the task ---- */
 
 /* Close a connection of which nothing is in use any more. */
@@ -210,13 +332,13 @@ static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 	struct eddy_scope scope;
 	int r;
 
-	eddyi_conn_pace_begin(conn, &pace);
+	pace_begin(conn, &pace);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
 	r = eddyi_wire_flush(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
-	eddyi_conn_pace_end(conn);
+	pace_end(conn);
 	return r;
 }
 
@@ -260,11 +382,11 @@ static int serve(void *arg)
 	eddyi_conn_count(conn->parked.conns, serving);
 	do {
 		eddyi_opened_begin();
-		eddyi_conn_pace_begin(conn, &conn->req->pace);
+		pace_begin(conn, &conn->req->pace);
 		eddyi_presence_begin(conn);
 		ending = eddyi_http1_exchange(conn->req);
 		eddyi_presence_end(conn);
-		eddyi_conn_pace_end(conn);
+		pace_end(conn);
 		conn->brief = conn->req->head.framing == EDDYI_BODY_NONE;
 		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
@@ -497,7 +619,7 @@ static void evict(struct eddyi_parked *parked)
 
 static bool is_waiting(const struct eddyi_parked *parked)
 {
-	return eddyi_conn_has_paused(conn_of(parked));
+	return has_paused(conn_of(parked));
 }
 
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])

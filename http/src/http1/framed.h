@@ -3,10 +3,16 @@
 #define EDDYI_FRAMED_H
 
 #include "chunked.h"
-#include "fields.h"
 #include "message/body.h"
 
 struct eddyi_wire;
+
+enum eddyi_framing {
+	EDDYI_BODY_NONE,
+	EDDYI_BODY_LENGTH,
+	EDDYI_BODY_CHUNKED,
+	EDDYI_BODY_CLOSE, /* of a response: until the connection ends */
+};
 
 struct eddyi_framed_body {
 	struct eddyi_body body;

@@ -1,7 +1,15 @@
 /* request_head.h: parses the head of a request as its bytes arrive (RFC 9112).
  *
  * llhttp in strict mode is the parser. Ambiguous input that it accepts is rejected here: a bare LF,
- * folded lines, names of other protocols, and so on. fields.h checks what the fields mean.
+ * folded lines, names of other protocols, and so on.
+ *
+ * Ambiguous messages, in which two readers could find different ends, are rejected:
+ *
+ *   - Transfer-Encoding is "chunked", once and alone, and not in HTTP/1.0.
+ *   - Content-Length occurs at most once, without leading zeros, with at most one space before it
+ *     and no blank after it, as clients write it.
+ *   - Host occurs at most once, and exactly once in HTTP/1.1; Content-Type at most once.
+ *   - The only expectation is 100-continue; WebSocket (RFC 6455 section 4.2.1) has version 13.
  *
  * Blank lines before a request are skipped: one before the first on a connection, two between
  * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).
@@ -10,7 +18,8 @@
 #ifndef EDDYI_REQUEST_HEAD_H
 #define EDDYI_REQUEST_HEAD_H
 
-#include "fields.h"
+#include "framed.h"
+#include "message/head.h"
 
 #include <llhttp.h>
 

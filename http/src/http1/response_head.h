@@ -7,7 +7,8 @@
 #ifndef EDDYI_RESPONSE_HEAD_H
 #define EDDYI_RESPONSE_HEAD_H
 
-#include "fields.h"
+#include "framed.h"
+#include "message/head.h"
 
 struct eddyi_response_head {
 	struct eddyi_arena *arena;
