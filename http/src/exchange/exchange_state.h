@@ -49,7 +49,7 @@ enum eddyi_res_kind {
 	EDDYI_RES_EMPTY,
 	EDDYI_RES_BYTES,
 	EDDYI_RES_FILE,   /* `ranges` of `file`, else `range` */
-	EDDYI_RES_STREAM, /* written by the handler in chunks */
+	EDDYI_RES_STREAM, /* written by the handler in pieces */
 };
 
 struct eddy_res {
