@@ -30,7 +30,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 	incoming.fd = openat(*dir, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (incoming.fd < 0)
 		return 404;
-	r = eddyi_incoming_receive_body(&incoming, req->wire, &req->body);
+	r = eddyi_incoming_receive_body(&incoming, req);
 	close(incoming.fd);
 	return r < 0 ? r : 204;
 }

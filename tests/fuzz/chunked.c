@@ -1,8 +1,8 @@
-/* Fuzzes http/src/message/chunked.h.
+/* Fuzzes http/src/http1/chunked.h.
  *
  * The first byte says how the rest is cut into pieces; whole and in pieces must come to the same, and
  * what is taken for a body must be one to a reader that only knows the grammar without its margins. */
-#include "message/chunked.h"
+#include "http1/chunked.h"
 
 #include <errno.h>
 #include <stdlib.h>

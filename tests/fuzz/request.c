@@ -1,8 +1,8 @@
-/* Fuzzes http/src/message/head.h, and path.h on what comes out.
+/* Fuzzes http/src/http1/request_head.h, and path.h on what comes out.
  *
  * The first byte says how the rest is cut into pieces, and whether it is the first request; whole and in
  * pieces must come to the same. */
-#include "message/head.h"
+#include "http1/request_head.h"
 #include "text/path.h"
 
 #include <stdlib.h>
@@ -18,15 +18,16 @@ struct outcome {
 	size_t used;
 };
 
-static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
+static void check_head(const struct eddyi_request_head *request, struct eddyi_arena *arena)
 {
+	const struct eddyi_head *head = request->head;
 	struct eddy_str path_text;
 	struct eddyi_path path;
 	size_t bytes = 0;
 
 	if (!head->target.path.ptr || head->header_count > limits.header_count_max)
 		abort();
-	if (head->framing == EDDYI_BODY_CHUNKED &&
+	if (request->framing == EDDYI_BODY_CHUNKED &&
 	    (!head->minor || eddyi_head_find(head, EDDY_STR("content-length")).ptr))
 		abort();
 	for (unsigned i = 0; i < head->header_count; i++) {
@@ -35,7 +36,7 @@ static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
 		    memchr(head->headers[i].value.ptr, '\n', head->headers[i].value.len))
 			abort();
 	}
-	if (bytes > head->len)
+	if (bytes > request->len)
 		abort();
 	path_text = head->target.path;
 	if (!eddyi_path_remove_dots(&path_text) || !eddy_str_eq(path_text, head->target.path))
@@ -48,29 +49,30 @@ static struct outcome run(const char *bytes, size_t len, size_t piece, bool is_f
 {
 	struct eddyi_arena arena = { 0 };
 	struct outcome outcome = { 0 };
-	struct eddyi_head head;
+	struct eddyi_head head = { .arena = &arena };
+	struct eddyi_request_head request;
 
-	eddyi_head_init(&head, &arena, &limits);
-	head.is_first = is_first;
+	eddyi_request_head_init(&request, &head, &limits);
+	request.is_first = is_first;
 	while (outcome.used < len && !outcome.status) {
 		size_t left = len - outcome.used, n = left < piece ? left : piece, used;
 		char *exact = malloc(n);
 
 		memcpy(exact, bytes + outcome.used, n);
-		outcome.status = eddyi_head_feed(&head, exact, n, &used);
+		outcome.status = eddyi_request_head_feed(&request, exact, n, &used);
 		free(exact);
 		if (used > n || (!outcome.status && used != n))
 			abort();
 		outcome.used += used;
 	}
 	if (outcome.status == 200) {
-		check_head(&head, &arena);
+		check_head(&request, &arena);
 	} else if (outcome.status && (outcome.status < 400 || !head.problem)) {
 		abort();
 	} else if (!outcome.status) {
-		int status = eddyi_head_end(&head);
+		int status = eddyi_request_head_end(&request);
 
-		if (status && (status != 400 || !head.line_end))
+		if (status && (status != 400 || !request.line_end))
 			abort();
 	}
 	eddyi_arena_deinit(&arena);

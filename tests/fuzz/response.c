@@ -1,5 +1,5 @@
-/* Fuzzes http/src/message/response_head.h: in one piece, and byte by byte, to the same end. */
-#include "message/response_head.h"
+/* Fuzzes http/src/http1/response_head.h: in one piece, and byte by byte, to the same end. */
+#include "http1/response_head.h"
 
 #include <stdlib.h>
 

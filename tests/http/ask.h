@@ -3,8 +3,8 @@
 #ifndef EDDY_TESTS_ASK_H
 #define EDDY_TESTS_ASK_H
 
-#include "exchange/answer.h"
 #include "exchange/exchange.h"
+#include "http1/stream.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -15,7 +15,8 @@
 
 /* What came of it; end it by ask_end(). */
 struct asked {
-	struct eddyi_wire wire;
+	struct eddyi_conns conns;
+	struct eddyi_conn conn;
 	struct eddy_req *req;
 	int r; /* below 0: the connection would be cut */
 	int status;
@@ -28,6 +29,7 @@ struct asked {
 static inline void ask_by(struct asked *asked, const struct eddy_app *app, int fd,
 			  const char *request)
 {
+	struct eddyi_http1 *http1;
 	char bytes[32768];
 	size_t len = 0, used;
 
@@ -40,14 +42,19 @@ static inline void ask_by(struct asked *asked, const struct eddy_app *app, int f
 		bytes[len++] = *at;
 		cr_assert(len < sizeof(bytes) - 2);
 	}
-	*asked = (struct asked){ .wire = { .fd = fd } };
-	asked->req = eddyi_req_new(app, &asked->wire);
+	*asked = (struct asked){ .conns.app = app,
+				 .conn = { .parked.conns = &asked->conns, .wire.fd = fd } };
+	eddyi_http1_init(&asked->conn);
+	asked->req = eddyi_req_new(app, &asked->conn.stream, sizeof(*http1));
 	cr_assert(asked->req != NULL);
-	asked->status = eddyi_head_feed(&asked->req->head, bytes, len, &used);
+	http1 = eddyi_http1_of(asked->req);
+	eddyi_request_head_init(&http1->head, &asked->req->head, &app->head_limits);
+	asked->status = eddyi_request_head_feed(&http1->head, bytes, len, &used);
 	asked->req->refused = asked->status >= 400 ? asked->status : 0;
 	cr_assert(asked->status != 0, "half a head: %s", request);
-	cr_assert(eddyi_wire_keep(&asked->wire, eddy_str(bytes + used, len - used)));
-	eddyi_body_init(&asked->req->body, &asked->req->head);
+	cr_assert(eddyi_wire_keep(&asked->conn.wire, eddy_str(bytes + used, len - used)));
+	eddyi_framed_begin(&http1->body, http1->head.framing, asked->req->head.length);
+	asked->req->body = &http1->body.body;
 	asked->r = eddyi_answer(asked->req);
 	asked->status = asked->req->res.status;
 	if (asked->req->res.kind == EDDYI_RES_BYTES)
@@ -62,8 +69,8 @@ static inline void ask(struct asked *asked, const struct eddy_app *app, const ch
 
 static inline void ask_end(struct asked *asked)
 {
-	free(asked->wire.inbox);
-	free(asked->wire.end);
+	free(asked->conn.wire.inbox);
+	free(asked->conn.end);
 	eddyi_req_free(asked->req);
 }
 

@@ -1,5 +1,5 @@
-/* Tests of http/src/message/chunked.h. */
-#include "message/chunked.h"
+/* Tests of http/src/http1/chunked.h. */
+#include "http1/chunked.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,7 @@
-/* Tests of http/src/server/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
+/* Tests of http/src/http1/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
  * not suspend, nobody else runs. */
-#include "server/conn.h"
+#include "http1/conn.h"
+#include "http1/http1.h"
 
 #include "../on_valgrind.h"
 #include "dial.h"
@@ -25,7 +26,7 @@ static struct eddyi_conns *conns;
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
-	conns = eddy_of(req->wire, struct eddyi_conn, wire)->conns;
+	conns = eddy_of(req->stream, struct eddyi_conn, stream)->parked.conns;
 	return eddy_res_ok(res, "hello");
 }
 
@@ -38,7 +39,7 @@ static int hold(struct eddy_req *req, struct eddy_res *res)
 {
 	eddy_event_set(&held.begun);
 	eddy_event_wait(&held.released);
-	held.kept = eddyi_wire_pending(req->wire).len;
+	held.kept = eddyi_wire_pending(&eddy_of(req->stream, struct eddyi_conn, stream)->wire).len;
 	return eddy_res_ok(res, "hello");
 }
 
@@ -346,7 +347,7 @@ static int introduce_itself_late(int fd)
 	seat = eddyi_holders_first(&conns->holders, EDDYI_STANDING_HEAD);
 	if (!seat)
 		return 3;
-	conn = eddy_of(seat, struct eddyi_conn, seat);
+	conn = eddy_of(seat, struct eddyi_conn, parked.seat);
 	if (!conn->proxy_due || !conn->wire.inbox)
 		return 4;
 	sqe = eddy_op_begin(&late.op, give_rest);

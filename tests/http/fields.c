@@ -1,4 +1,4 @@
-/* Tests of http/src/message/fields.h. */
+/* Tests of what http/src/http1/request_head.h takes fields for. */
 #include "heads.h"
 
 #define GET "GET / HTTP/1.1\r\n"
@@ -92,12 +92,15 @@ Test(fields, keep_alive)
 	struct eddyi_arena arena = { 0 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct eddyi_request_head request;
 		struct eddyi_head head;
 		size_t used;
 
-		cr_assert(eq(int, feed(&head, &arena, eddy_str_from(cases[i].text), 999, &used),
-			     200));
-		cr_expect(head.keep_alive == cases[i].keep, "%s", cases[i].text);
+		cr_assert(
+			eq(int,
+			   feed(&request, &head, &arena, eddy_str_from(cases[i].text), 999, &used),
+			   200));
+		cr_expect(request.keep_alive == cases[i].keep, "%s", cases[i].text);
 	}
 	eddyi_arena_deinit(&arena);
 }

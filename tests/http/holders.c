@@ -1,5 +1,5 @@
-/* Tests of http/src/server/holders.h. */
-#include "server/holders.h"
+/* Tests of http/src/parked/holders.h. */
+#include "parked/holders.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

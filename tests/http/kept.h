@@ -5,7 +5,7 @@
 #include "../descriptors.h"
 #include "../folder.h"
 #include "app/app.h"
-#include "exchange/open_files.h"
+#include "files/open_files.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -54,7 +54,7 @@ static inline const struct eddyi_open_file *kept(struct rig *rig, const char *na
 
 	if (find_as(rig, name, EDDY_CODING_IDENTITY, &found) < 0)
 		return NULL;
-	file = found.file.kept;
+	file = eddyi_open_file_of(&found.file);
 	eddyi_outgoing_close(&found.file);
 	return file;
 }

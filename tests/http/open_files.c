@@ -1,4 +1,4 @@
-/* Tests of http/src/exchange/open_files.h. How many are kept, and for how long, is in open_files_limits.c; what a client sees of it in
+/* Tests of http/src/files/open_files.h. How many are kept, and for how long, is in open_files_limits.c; what a client sees of it in
  * tests/e2e/test_open_files.py. */
 #include "kept.h"
 
@@ -13,11 +13,12 @@ static int find_again(struct rig *rig)
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &first) == 0);
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &second) == 0);
-	MUST(first.file.kept && first.file.kept == second.file.kept);
+	MUST(eddyi_open_file_of(&first.file) &&
+	     eddyi_open_file_of(&first.file) == eddyi_open_file_of(&second.file));
 	MUST(first.file.fd == second.file.fd && second.st.st_size == 4);
-	MUST(first.file.kept->refs == 3);
+	MUST(eddyi_open_file_of(&first.file)->refs == 3);
 	eddyi_outgoing_close(&first.file);
-	MUST(first.file.fd == -1 && !first.file.kept);
+	MUST(first.file.fd == -1 && !eddyi_open_file_of(&first.file));
 	MUST(pread(second.file.fd, &byte, 1, 0) == 1 && byte == 't');
 	eddyi_outgoing_close(&second.file);
 	MUST(kept(rig, "a")->refs == 1);
@@ -38,7 +39,7 @@ static int keep_apart(struct rig *rig)
 	MUST(kept(rig, "b") != a);
 	MUST(kept(&other, "a") != a);
 	MUST(find_as(rig, "a", EDDY_CODING_GZIP, &found) == 0);
-	MUST(found.file.kept != a);
+	MUST(eddyi_open_file_of(&found.file) != a);
 	eddyi_outgoing_close(&found.file);
 	MUST(kept(rig, "a") == a);
 	return 0;
@@ -63,7 +64,8 @@ static int find_others(struct rig *rig)
 	memset(path, '/', sizeof(path));
 	memcpy(path, ".", 1);
 	memcpy(path + sizeof(path) - 2, "a", 2);
-	MUST(find_as(rig, path, EDDY_CODING_IDENTITY, &found) == 0 && !found.file.kept);
+	MUST(find_as(rig, path, EDDY_CODING_IDENTITY, &found) == 0 &&
+	     !eddyi_open_file_of(&found.file));
 	eddyi_outgoing_close(&found.file);
 	return 0;
 }
@@ -79,7 +81,8 @@ static int follow_links(struct rig *rig)
 	char text[5] = "";
 
 	MUST(symlinkat("a", rig->dir, "link") == 0);
-	MUST(find_as(rig, "link", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.kept);
+	MUST(find_as(rig, "link", EDDY_CODING_IDENTITY, &found) == 0 &&
+	     !eddyi_open_file_of(&found.file));
 	eddyi_outgoing_close(&found.file);
 	write_file(rig, "b", "else");
 	MUST(unlinkat(rig->dir, "link", 0) == 0 && symlinkat("b", rig->dir, "link") == 0);
@@ -156,7 +159,7 @@ static int replace_meanwhile(struct rig *rig)
 	MUST(eddy_sleep(40 * EDDY_MS) == 0);
 	replaced_meanwhile = rig;
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
-	MUST(!replaced_meanwhile && found.st.st_size == 4 && !found.file.kept);
+	MUST(!replaced_meanwhile && found.st.st_size == 4 && !eddyi_open_file_of(&found.file));
 	eddyi_outgoing_close(&found.file);
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && found.st.st_size == 8);
 	eddyi_outgoing_close(&found.file);
@@ -170,31 +173,31 @@ Test(open_files, not_what_is_replaced_before_it_is_looked_at)
 
 /* ---- their bytes ---- */
 
-static int read_bytes(struct rig *rig)
+static int load_bytes(struct rig *rig)
 {
 	static const char zeros[8 * EDDY_KIB + 1];
 	struct eddyi_found found;
-	char buf[8 * EDDY_KIB + 1] = "";
 	int fd;
 
-	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.bytes);
 	failing_at = 1;
-	MUST(eddyi_outgoing_read(&found.file, buf, 2, 1) == 0 && failing_at == 0);
-	MUST(strcmp(buf, "ex") == 0 && !found.file.kept->bytes);
-	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == 0 && strcmp(buf, "text") == 0);
-	MUST(found.file.kept->bytes);
+	eddyi_outgoing_load(&found.file);
+	MUST(failing_at == 0 && !found.file.bytes);
+	eddyi_outgoing_load(&found.file);
+	MUST(found.file.bytes && memcmp(found.file.bytes, "text", 4) == 0);
 	eddyi_outgoing_close(&found.file);
 	/* At hand. */
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
-	failing_at = 1;
-	MUST(eddyi_outgoing_read(&found.file, buf, 1, 3) == 0 && failing_at == 1);
-	failing_at = 0;
-	MUST(buf[0] == 't');
+	MUST(found.file.bytes && memcmp(found.file.bytes, "text", 4) == 0);
 	eddyi_outgoing_close(&found.file);
 
 	write_file(rig, "a", "else");
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
-	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == 0 && memcmp(buf, "else", 4) == 0);
+	soon_kept(rig, "a");
+	eddyi_outgoing_close(&found.file);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.bytes);
+	eddyi_outgoing_load(&found.file);
+	MUST(found.file.bytes && memcmp(found.file.bytes, "else", 4) == 0);
 	eddyi_outgoing_close(&found.file);
 
 	fd = openat(rig->dir, "large", O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
@@ -202,32 +205,32 @@ static int read_bytes(struct rig *rig)
 	close(fd);
 	soon_kept(rig, "large");
 	MUST(find_as(rig, "large", EDDY_CODING_IDENTITY, &found) == 0);
-	MUST(eddyi_outgoing_read(&found.file, buf, sizeof(buf), 0) == 0 && !found.file.kept->bytes);
+	eddyi_outgoing_load(&found.file);
+	MUST(!found.file.bytes);
 	eddyi_outgoing_close(&found.file);
 	return 0;
 }
 
 Test(open_files, bytes_of_small_ones_are_kept)
 {
-	run(read_bytes);
+	run(load_bytes);
 }
 
-static int read_less(struct rig *rig)
+static int load_less(struct rig *rig)
 {
 	struct eddyi_found found;
-	char buf[4];
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
 	write_file(rig, "a", "t");
-	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == -ENODATA);
-	MUST(!found.file.kept->bytes);
+	eddyi_outgoing_load(&found.file);
+	MUST(!found.file.bytes);
 	eddyi_outgoing_close(&found.file);
 	return 0;
 }
 
 Test(open_files, bytes_that_are_gone)
 {
-	run(read_less);
+	run(load_less);
 }
 
 /* ---- what is not the same any more ---- */
@@ -242,7 +245,7 @@ static int change(struct rig *rig)
 	MUST(found.file.fd != old.file.fd && found.st.st_size == 11);
 	eddyi_outgoing_close(&found.file);
 	/* Who sends it has it still. */
-	MUST(fcntl(old.file.fd, F_GETFD) >= 0 && old.file.kept->refs == 1);
+	MUST(fcntl(old.file.fd, F_GETFD) >= 0 && eddyi_open_file_of(&old.file)->refs == 1);
 	eddyi_outgoing_close(&old.file);
 
 	soon_kept(rig, "a");

@@ -1,4 +1,4 @@
-/* Tests of http/src/exchange/open_files.h: how many files are kept, for how long, and what they make room for. */
+/* Tests of http/src/files/open_files.h: how many files are kept, for how long, and what they make room for. */
 #include "files/incoming.h"
 #include "kept.h"
 
@@ -17,7 +17,7 @@ static int wait_for_the_end(struct rig *rig)
 	while (open_descriptors() > before + 1)
 		MUST(eddy_sleep(EDDY_MS) == 0);
 	/* Not what is being sent. */
-	MUST(fcntl(found.file.fd, F_GETFD) >= 0 && found.file.kept->refs == 1);
+	MUST(fcntl(found.file.fd, F_GETFD) >= 0 && eddyi_open_file_of(&found.file)->refs == 1);
 	eddyi_outgoing_close(&found.file);
 	MUST(open_descriptors() == before);
 	return 0;
@@ -32,7 +32,7 @@ Test(open_files_limits, are_closed_in_time)
 /* Whether somebody beside the caller has it. */
 static bool is_shared(const struct eddyi_found *found)
 {
-	return found->file.kept->refs > 1;
+	return eddyi_open_file_of(&found->file)->refs > 1;
 }
 
 static int have_many(struct rig *rig)
@@ -42,7 +42,7 @@ static int have_many(struct rig *rig)
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &a) == 0);
 	MUST(find_as(rig, "b", EDDY_CODING_IDENTITY, &b) == 0);
-	MUST(kept(rig, "a") == a.file.kept);
+	MUST(kept(rig, "a") == eddyi_open_file_of(&a.file));
 	MUST(find_as(rig, "c", EDDY_CODING_IDENTITY, &c) == 0);
 	MUST(is_shared(&a) && !is_shared(&b) && is_shared(&c));
 	MUST(find_as(rig, "d", EDDY_CODING_IDENTITY, &d) == 0);

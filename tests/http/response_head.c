@@ -1,5 +1,5 @@
-/* Tests of http/src/message/response_head.h. */
-#include "message/response_head.h"
+/* Tests of http/src/http1/response_head.h. */
+#include "http1/response_head.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,4 +1,4 @@
-/* Tests of http/src/app/router.h, and with it of method.h. */
+/* Tests of http/src/app/router.h, and with it of the methods of target.h. */
 #include "app/router.h"
 
 #include <criterion/criterion.h>

@@ -9,8 +9,8 @@
  *     assert(eddy_str_eq_z(body, "order 7"));
  *     eddy_response_free(response);
  *
- * The request passes through the server's own connection code over a pair of sockets: parsing,
- * limits and errors are those of the network. The app is tested as built so far. Tasks that layers
+ * The request is handed over in memory, as the bytes of its head and a body: parsing, limits and
+ * errors are those of the network. The app is tested as built so far. Tasks that layers
  * add (eddy_app_add_task()) run as long as the test.
  */
 #ifndef EDDY_TEST_H
@@ -27,7 +27,7 @@ EDDY_BEGIN_DECLS
  * `line` is a method and a target: "GET /orders/7?all=1", or "GET http://example.org/" for a host
  * other than localhost. `request` has the fields and the body, its `method` is ignored; NULL:
  * neither. The connection is plain, even if the app uses TLS. The only timeouts are .timeout_ns of
- * the request and those of the app, in real time.
+ * the request and the app's of a body that stalls, in real time.
  * Return: 0, and a response of any status, whose body is in memory: eddy_response_body() returns at
  * once; -EINVAL if the app has a mistake (see the ERROR log record), or the line or the request
  * is malformed; -ECONNRESET if the app has cut the connection; -ETIMEDOUT after .timeout_ns;

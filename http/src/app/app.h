@@ -2,7 +2,6 @@
 #ifndef EDDYI_APP_H
 #define EDDYI_APP_H
 
-#include "filter.h"
 #include "message/head.h"
 #include "router.h"
 #include "text/mime.h"
@@ -12,6 +11,7 @@
 #include <eddy/event.h>
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
+#include <eddy/route.h>
 #include <stdatomic.h>
 
 #define EDDYI_ADDRESSES_MAX 64
@@ -36,6 +36,31 @@ struct eddyi_beside {
 	eddy_task_fn *fn;
 	void *data;
 };
+
+/* ---- filters ---- */
+
+/* A filter of an app, a group or a route. */
+struct eddyi_filter {
+	struct eddyi_filter *next;
+	eddy_filter_fn *fn;
+	void *data;
+};
+
+/* Invariant: `outer` leads to the app's filters. Outer filters may be added after inner ones, so
+ * each request walks the chain of its route. */
+struct eddyi_filters {
+	const struct eddyi_filters *outer; /* of the surrounding owner; NULL for the app's */
+	struct eddyi_filter *first;
+	struct eddyi_filter **end;
+};
+
+void eddyi_filters_init(struct eddyi_filters *filters, const struct eddyi_filters *outer);
+
+/* Add a filter inside the existing ones. Return: false on allocation failure. */
+bool eddyi_filters_add(struct eddyi_filters *filters, struct eddyi_arena *arena, eddy_filter_fn *fn,
+		       void *data);
+
+/* ---- the app ---- */
 
 #define EDDYI_WORKERS_MAX 1024
 #define EDDYI_IO_WORKERS_MAX 1024

@@ -1,7 +1,6 @@
 /* A call from the URL to the response: checks, stale connections, redirects. */
 #include "client_conn.h"
 #include "client_exchange.h"
-#include "client_observer.h"
 #include "client_run.h"
 #include "response.h"
 #include "text/syntax.h"
@@ -118,6 +117,8 @@ static int ask(struct eddyi_call *call)
 	struct eddyi_client_conn *conn;
 	int r;
 
+	if (call->client->exchange)
+		return call->client->exchange(call);
 	if (!origin.ptr)
 		return -ENOMEM;
 	conn = eddyi_client_conn_take(response, origin);

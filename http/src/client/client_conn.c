@@ -143,9 +143,6 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 	struct eddyi_client_conn *conn;
 	int fd, r;
 
-	if (client->is_cut_off)
-		return eddyi_client_fail(client, -ECONNRESET,
-					 "the server closed the connection without a response");
 	if (!EDDYI_TLS && response->url.https)
 		return eddyi_client_fail(client, -EPROTONOSUPPORT, "eddy was built without TLS");
 	/* After the scheme an origin has the form that eddy_dial() expects. */

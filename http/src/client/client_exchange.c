@@ -1,14 +1,233 @@
 #include "client_exchange.h"
 
-#include "client_head.h"
 #include "client_run.h"
+#include "http1/chunked.h"
 #include "response.h"
+#include "text/syntax.h"
 
-#include "message/chunked.h"
-
+#include <eddy/internal/http.h>
 #include <eddy/transfer.h>
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* ---- observers ---- */
+
+/* Invariant: filled from the front, and never changed. */
+static const struct eddy_client_observer *_Atomic observers[EDDYI_CLIENT_OBSERVERS_MAX];
+
+int eddy_client_observe(const struct eddy_client_observer *observer)
+{
+	for (size_t i = 0; i < EDDYI_CLIENT_OBSERVERS_MAX; i++) {
+		const struct eddy_client_observer *other = NULL;
+
+		if (atomic_compare_exchange_strong(&observers[i], &other, observer) ||
+		    other == observer)
+			return 0;
+	}
+	return -ENOSPC;
+}
+
+/* Whether the program has given the request a field of this name. */
+static bool has_field(const struct eddyi_call *call, const char *name)
+{
+	const struct eddy_header *header = call->request->headers;
+
+	for (; header && header->name; header++)
+		if (eddy_str_eq_nocase(eddy_str_from(header->name), eddy_str_from(name)))
+			return true;
+	return false;
+}
+
+/* An observer's fields belong together, so one of the program's excludes them all. */
+static bool has_any(const struct eddyi_call *call, const struct eddy_header *header)
+{
+	for (; header && header->name; header++)
+		if (has_field(call, header->name))
+			return true;
+	return false;
+}
+
+/* On allocation failure this observer is not called, also not at the end. */
+static void begin(struct eddyi_call *call, const struct eddy_client_observer *observer,
+		  const struct eddy_client_hop *hop)
+{
+	struct eddyi_client_watch *watch = &call->watches[call->watch_count];
+	size_t size = observer->state_size ? observer->state_size : 1;
+	void *state = eddyi_arena_alloc(&call->response->arena, size);
+
+	if (!state)
+		return;
+	memset(state, 0, size);
+	*watch = (struct eddyi_client_watch){ observer, state, NULL };
+	watch->fields = observer->begin(state, hop);
+	if (has_any(call, watch->fields))
+		watch->fields = NULL;
+	call->watch_count++;
+}
+
+void eddyi_client_observe_begin(struct eddyi_call *call)
+{
+	const struct eddy_response *response = call->response;
+	const struct eddy_client_hop hop = {
+		.method = call->method,
+		.url = response->url_text,
+		.host = response->url.host.name,
+		.port = response->url.port,
+		.redirects = call->redirects,
+	};
+
+	call->watch_count = 0;
+	for (size_t i = 0; i < EDDYI_CLIENT_OBSERVERS_MAX; i++) {
+		const struct eddy_client_observer *observer = atomic_load(&observers[i]);
+
+		if (!observer)
+			return;
+		begin(call, observer, &hop);
+	}
+}
+
+void eddyi_client_observe_end(struct eddyi_call *call, int result)
+{
+	while (call->watch_count) {
+		const struct eddyi_client_watch *watch = &call->watches[--call->watch_count];
+
+		watch->observer->end(watch->state, result);
+	}
+}
+
+/* ---- the head of a request ---- */
+
+/* Size of what eddyi_client_make_head() adds to the given texts. */
+#define OWN_FIELDS_MAX 256
+
+/* Fields for the destination and framing, which the program can't set. */
+static const char *const own_fields[] = {
+	"host", "content-length", "transfer-encoding", "connection",       "expect", "upgrade",
+	"te",   "trailer",        "keep-alive",        "proxy-connection", NULL,
+};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(*names)))
+			return true;
+	return false;
+}
+
+bool eddyi_client_may_set(const char *name)
+{
+	return eddyi_syntax_is_token(eddy_str_from(name)) && !is_one_of(name, own_fields);
+}
+
+/* Whether a field of the program is still sent after the redirects so far. */
+static bool is_sent(const struct eddyi_call *call, const char *name)
+{
+	static const char *const secrets[] = { "authorization", "cookie", "proxy-authorization",
+					       NULL };
+	static const char *const of_body[] = { "content-type",     "content-encoding",
+					       "content-language", "content-location",
+					       "content-range",    "last-modified",
+					       "digest",           "content-digest",
+					       "repr-digest",      NULL };
+
+	return !(call->foreign && is_one_of(name, secrets)) &&
+	       !(call->without_body && is_one_of(name, of_body));
+}
+
+static size_t fields_size(const struct eddy_header *header)
+{
+	size_t size = 0;
+
+	for (; header && header->name; header++)
+		size += strlen(header->name) + strlen(header->value) + 4;
+	return size;
+}
+
+static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
+{
+	size_t size = OWN_FIELDS_MAX + strlen(call->method) + call->response->url.target.len +
+		      host.len + strlen(call->client->options.user_agent);
+
+	for (unsigned i = 0; i < call->watch_count; i++)
+		size += fields_size(call->watches[i].fields);
+	return size + fields_size(call->request->headers);
+}
+
+static char *put(char *at, struct eddy_str text)
+{
+	return mempcpy(at, text.ptr, text.len);
+}
+
+static char *put_field(char *at, const char *name, const char *value)
+{
+	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
+}
+
+static char *put_observed(char *at, const struct eddyi_call *call)
+{
+	for (unsigned i = 0; i < call->watch_count; i++) {
+		const struct eddy_header *header = call->watches[i].fields;
+
+		for (; header && header->name; header++)
+			at = put_field(at, header->name, header->value);
+	}
+	return at;
+}
+
+static char *put_framing(char *at, const struct eddyi_call *call)
+{
+	const struct eddy_client_request *request = call->request;
+	uint64_t length = request->file ? request->file->len :
+			  request->pull ? request->pull_len :
+					  request->body.len;
+	char digits[24];
+
+	if (call->without_body)
+		return at;
+	if (request->pull && !length)
+		return put_field(at, "transfer-encoding", "chunked");
+	/* Methods that define a body announce an empty one (RFC 9110 section 8.6). */
+	if (!length && !request->file && strcmp(call->method, "POST") != 0 &&
+	    strcmp(call->method, "PUT") != 0 && strcmp(call->method, "PATCH") != 0)
+		return at;
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)length);
+	return put_field(at, "content-length", digits);
+}
+
+struct eddy_str eddyi_client_make_head(const struct eddyi_call *call)
+{
+	struct eddy_response *response = call->response;
+	struct eddy_str host = eddyi_url_host_field(&response->arena, &response->url);
+	const struct eddy_header *header = call->request->headers;
+	char *head, *at;
+
+	if (!host.ptr)
+		return eddy_str(NULL, 0);
+	at = head = eddyi_arena_alloc(&response->arena, head_size(call, host));
+	if (!head)
+		return eddy_str(NULL, 0);
+	at = stpcpy(stpcpy(at, call->method), " ");
+	at = stpcpy(at, response->url.path.len ? "" : "/");
+	at = stpcpy(put(at, response->url.target), " HTTP/1.1\r\n");
+	at = put_field(at, "host", host.ptr);
+	if (!has_field(call, "user-agent"))
+		at = put_field(at, "user-agent", call->client->options.user_agent);
+	if (!has_field(call, "accept"))
+		at = put_field(at, "accept", "*/*");
+	if (!has_field(call, "accept-encoding"))
+		at = put_field(at, "accept-encoding", "identity");
+	for (; header && header->name; header++)
+		if (is_sent(call, header->name))
+			at = put_field(at, header->name, header->value);
+	at = put_observed(at, call);
+	at = put_framing(at, call);
+	if (call->request->expect_continue && !call->without_body)
+		at = put_field(at, "expect", "100-continue");
+	at = stpcpy(at, "\r\n");
+	return eddy_str(head, (size_t)(at - head));
+}
 
 /* A body up to this size is sent together with the head. */
 #define AT_ONCE_MAX ((size_t)(64 * EDDY_KIB))

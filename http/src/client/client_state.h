@@ -2,9 +2,9 @@
 #ifndef EDDYI_CLIENT_STATE_H
 #define EDDYI_CLIENT_STATE_H
 
-#include "message/response_head.h"
+#include "http1/framed.h"
+#include "http1/response_head.h"
 #include "text/url.h"
-#include "wire/body.h"
 #include "wire/wire.h"
 
 #include <eddy/client.h>
@@ -12,6 +12,7 @@
 #include <eddy/list.h>
 #include <eddy/scope.h>
 
+struct eddyi_call;
 struct eddyi_client_trust;
 
 #define EDDYI_CLIENT_OBSERVERS_MAX 4
@@ -38,7 +39,10 @@ struct eddy_client {
 	struct eddy_node kept; /* the oldest first */
 	unsigned kept_count;
 	struct eddyi_client_trust *trust; /* NULL until the first https request */
-	bool is_cut_off;                  /* opens no connections, and uses only those it has */
+	/* Takes the place of connections in tests: sends a request, and receives the response with
+	 * its body. NULL: there are connections. Return: 0, -errno. */
+	int (*exchange)(struct eddyi_call *call);
+	void *exchange_data;
 	char error[512];
 };
 
@@ -51,7 +55,7 @@ struct eddy_response {
 	struct eddyi_url url;
 	struct eddy_str url_text;
 	struct eddyi_response_head head;
-	struct eddyi_body body;
+	struct eddyi_framed_body body;
 	uint64_t deadline_ns;
 	uint64_t body_max;
 	char *whole; /* read by eddy_response_body() */

@@ -55,15 +55,16 @@ void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_co
 	const struct eddyi_response_head *head = &response->head;
 
 	response->conn = conn;
-	eddyi_body_begin(&response->body, head->framing, head->length);
-	if (response->body.ended)
+	eddyi_framed_begin(&response->body, head->framing, head->length);
+	if (response->body.body.ended)
 		release(response);
 }
 
 void eddyi_response_discard(struct eddy_response *response)
 {
-	if (response->conn && eddyi_body_can_drain(&response->body) &&
-	    eddyi_body_drain(&response->body, &response->conn->wire) == 0 && response->body.ended)
+	if (response->conn && eddyi_framed_can_drain(&response->body) &&
+	    eddyi_framed_drain(&response->body, &response->conn->wire) == 0 &&
+	    response->body.body.ended)
 		release(response);
 	give_up(response);
 }
@@ -149,7 +150,7 @@ static ssize_t read_until_close(struct eddy_response *response, void *buf, size_
 	r = eddyi_wire_recv(wire, buf, len);
 	if (r != -ECONNRESET || !eddyi_wire_has_ended(wire))
 		return r;
-	response->body.ended = true;
+	response->body.body.ended = true;
 	return 0;
 }
 
@@ -160,7 +161,8 @@ static ssize_t read_some(void *arg)
 
 	if (response->body.framing == EDDYI_BODY_CLOSE)
 		return read_until_close(response, reading->buf, reading->len);
-	return eddyi_body_read(&response->body, &response->conn->wire, reading->buf, reading->len);
+	return eddyi_framed_read(&response->body, &response->conn->wire, reading->buf,
+				 reading->len);
 }
 
 static int explain(struct eddy_response *response, int error)
@@ -197,7 +199,7 @@ ssize_t eddy_response_read(struct eddy_response *response, void *buf, size_t len
 	r = eddyi_client_run(response, read_some, &reading);
 	if (r < 0)
 		return fail(response, explain(response, (int)r));
-	if (response->body.ended)
+	if (response->body.body.ended)
 		release(response);
 	return r;
 }

@@ -1,10 +1,8 @@
 /* Encoding of response bodies by a coder. */
 #include "coded.h"
 
-#include "message/chunked.h"
 #include "message/status.h"
-#include "reply_chunk.h"
-#include "reply_head.h"
+#include "res.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/internal/transfer.h>
@@ -50,15 +48,6 @@ int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
 	return 0;
 }
 
-void eddyi_coded_look(struct eddy_req *req)
-{
-	struct eddyi_res_look *look = req->res.looks;
-
-	req->res.looks = NULL;
-	for (; look; look = look->next)
-		look->fn(look->data, req, &req->res);
-}
-
 int eddy_res_get_status(const struct eddy_res *res)
 {
 	return res->status;
@@ -66,7 +55,7 @@ int eddy_res_get_status(const struct eddy_res *res)
 
 bool eddy_res_has_body(const struct eddy_res *res)
 {
-	return eddyi_status_has_body(res->status) && !eddyi_reply_is_length_unsaid(res->req);
+	return eddyi_status_has_body(res->status) && !eddyi_res_is_length_unsaid(res);
 }
 
 uint64_t eddy_res_length(const struct eddy_res *res)
@@ -97,7 +86,7 @@ void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *s
 	}
 	res->coded.coder = coder;
 	res->coded.state = state;
-	eddyi_reply_unsize(res->req);
+	res->unsized = true;
 }
 
 void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
@@ -111,7 +100,7 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 	res->file = (struct eddyi_outgoing){ .fd = fd };
 	res->file_size = length;
 	res->kind = EDDYI_RES_FILE;
-	eddyi_reply_unsize(res->req);
+	res->unsized = true;
 }
 
 /* ---- sending ---- */
@@ -148,7 +137,7 @@ static int send_out(struct eddy_req *req, bool last)
 	coded->out_len = 0;
 	if (!len && !last)
 		return 0;
-	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
+	return eddyi_res_send(&req->res, eddy_str(coded->out, len), last);
 }
 
 /* Lets one body with many steps be encoded on a loop at a time, in order of arrival; other tasks
@@ -311,50 +300,34 @@ static int reply_through(struct eddy_req *req)
 	return r;
 }
 
-/* Send a file as one chunk. */
 static int reply_file(struct eddy_req *req)
 {
+	const struct eddyi_stream_verbs *verbs = req->stream->verbs;
 	struct eddy_res *res = &req->res;
-	struct eddy_str head;
-	char *buf;
-	int r;
 
-	if (eddyi_transfer_copies_out(res->file_size)) {
-		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
-		r = buf ? eddyi_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
-			  -ENOMEM;
-		return r < 0 ? r :
-			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
-	}
-	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, EDDYI_CHUNK_LINE_SIZE);
-	if (!head.ptr)
-		return -ENOMEM;
-	if (res->chunked)
-		head.len += eddyi_chunked_line(res->file_size, (char *)head.ptr + head.len);
 	res->head_sent = true;
-	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-						    .file = res->file.fd,
-						    .len = res->file_size,
-						    .head = head,
-					    });
-	if (r < 0 || !res->chunked)
-		return r;
-	return eddyi_wire_send(req->wire, "\r\n0\r\n\r\n", 7);
+	verbs->send_head(req, EDDY_LENGTH_UNKNOWN);
+	return verbs->file_out(req,
+			       &(struct eddy_transfer){
+				       .file = res->file.fd,
+				       .len = res->file_size,
+			       },
+			       true);
 }
 
 int eddyi_coded_reply(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
 
-	if (!eddyi_reply_has_body(req))
-		return eddyi_reply_chunk(req, EDDY_STR(""), true);
+	if (eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), true);
 	return coded->coder ? reply_through(req) : reply_file(req);
 }
 
 int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
 {
-	if (!eddyi_reply_has_body(req) || !bytes.len)
-		return eddyi_reply_chunk(req, EDDY_STR(""), false);
+	if (!bytes.len || eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), false);
 	if (!make_room(&req->res.coded, STREAM_OUT))
 		return -ENOMEM;
 	return pass(req, bytes, EDDY_CODER_FLUSH);
@@ -364,8 +337,8 @@ int eddyi_coded_end(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
 
-	if (!eddyi_reply_has_body(req))
-		return 0;
+	if (eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), true);
 	return make_room(coded, STREAM_OUT) ? pass(req, EDDY_STR(""), EDDY_CODER_END) : -ENOMEM;
 }
 
@@ -376,4 +349,135 @@ void eddyi_coded_deinit(struct eddy_req *req)
 	end(coded, false);
 	free(coded->out);
 	*coded = (struct eddyi_coded){ 0 };
+}
+
+/* ---- bodies of requests ---- */
+
+#define IN_SIZE ((size_t)(16 * EDDY_KIB))
+#define RAW_EXTRA ((uint64_t)(4 * EDDY_KIB))
+
+struct eddyi_decoded {
+	const struct eddy_coder *coder;
+	void *state;
+	size_t at, len; /* in `in`, not yet decoded */
+	bool raw_ended;
+	bool ended;
+	uint64_t made; /* decoded bytes */
+	uint64_t max;  /* limit of `made` */
+	int error;     /* the first error, which all further reads return */
+	char in[IN_SIZE];
+};
+
+/* Get the limit of encoded bytes: incompressible data grows when encoded. */
+static uint64_t raw_max(uint64_t max)
+{
+	return max < UINT64_MAX / 2 ? max + max / 8 + RAW_EXTRA : UINT64_MAX;
+}
+
+int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *state)
+{
+	struct eddyi_decoded *decoded = NULL;
+	bool late = req->decoded || req->text.ptr || req->body->error;
+
+	if (!late)
+		decoded = malloc(sizeof(*decoded));
+	if (!decoded || (coder->begin && coder->begin(state) < 0)) {
+		coder->end(state, false);
+		free(decoded);
+		return late ? -EBUSY : -ENOMEM;
+	}
+	decoded->coder = coder;
+	decoded->state = state;
+	decoded->at = decoded->len = 0;
+	decoded->raw_ended = decoded->ended = false;
+	decoded->made = 0;
+	decoded->max = req->body->max;
+	req->body->max = raw_max(decoded->max);
+	decoded->error = 0;
+	req->decoded = decoded;
+	return 0;
+}
+
+void eddyi_decoded_deinit(struct eddy_req *req)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+
+	if (!decoded)
+		return;
+	decoded->coder->end(decoded->state, decoded->ended);
+	free(decoded);
+	req->decoded = NULL;
+}
+
+void eddyi_decoded_limit(struct eddy_req *req, uint64_t max)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+
+	if (!decoded) {
+		eddyi_body_limit(req->body, max);
+	} else if (max < decoded->max) {
+		decoded->max = max;
+		eddyi_body_limit(req->body, raw_max(max));
+	}
+}
+
+static int fill_in(struct eddy_req *req)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	ssize_t r = req->stream->verbs->read(req, decoded->in, IN_SIZE);
+
+	if (r < 0)
+		return (int)r;
+	decoded->at = 0;
+	decoded->len = (size_t)r;
+	decoded->raw_ended = r == 0;
+	return 0;
+}
+
+/* Take one step, and provide input for the next. Return: bytes, -errno. */
+static ssize_t decode_step(struct eddy_req *req, char *buf, size_t len)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	struct eddy_coder_io io = { decoded->in + decoded->at, decoded->len - decoded->at, buf,
+				    len };
+	int done = decoded->coder->step(decoded->state, &io,
+					decoded->raw_ended ? EDDY_CODER_END : EDDY_CODER_GO);
+	int r = 0;
+
+	if (done < 0)
+		return done;
+	decoded->at = decoded->len - io.in_len;
+	decoded->ended = done && decoded->raw_ended;
+	if (!done)
+		r = eddy_yield();
+	else if (io.out_len == len && !decoded->ended)
+		r = fill_in(req);
+	return r < 0 ? r : (ssize_t)(len - io.out_len);
+}
+
+static int explain(struct eddy_req *req, int error)
+{
+	if (error == -EBADMSG && !req->body->error)
+		return eddyi_req_fail(req, error, 400,
+				      "the body does not match its content-encoding");
+	if (error == -EMSGSIZE)
+		return eddyi_req_fail(req, error, 413, "the decoded body is too large");
+	return error;
+}
+
+ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	ssize_t r = decoded->error;
+
+	while (r == 0 && len && !decoded->ended)
+		r = decode_step(req, buf, len);
+	if (r > 0)
+		decoded->made += (uint64_t)r;
+	/* The limit applies to decoded bytes. */
+	if (r > 0 && decoded->made > decoded->max)
+		r = -EMSGSIZE;
+	if (r < 0 && !decoded->error)
+		decoded->error = explain(req, (int)r);
+	return r;
 }

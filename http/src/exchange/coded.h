@@ -1,11 +1,8 @@
-/* coded.h: encoding of response bodies by a coder. */
+/* coded.h: encoding of response bodies, and decoding of request bodies, by coders. */
 #ifndef EDDYI_CODED_H
 #define EDDYI_CODED_H
 
 #include "exchange_state.h"
-
-/* Call the functions of eddy_res_on_head(). */
-void eddyi_coded_look(struct eddy_req *req);
 
 /* Send a whole response that is unsized and not a stream. Suspends. Return: 0, -errno. */
 int eddyi_coded_reply(struct eddy_req *req);
@@ -18,5 +15,16 @@ int eddyi_coded_end(struct eddy_req *req);
 
 /* Free what the encoding of the body still holds. */
 void eddyi_coded_deinit(struct eddy_req *req);
+
+/* ---- bodies of requests ---- */
+
+/* Free what the decoding of the body still holds. */
+void eddyi_decoded_deinit(struct eddy_req *req);
+
+/* Lower the limit of body bytes, decoded or not, to `max`. Beyond it a read gives a 413. */
+void eddyi_decoded_limit(struct eddy_req *req, uint64_t max);
+
+/* Read some of a decoded body. Suspends. Return: bytes; 0 at its end; -errno. */
+ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len);
 
 #endif

@@ -1,7 +1,6 @@
 #include "error.h"
 
 #include "message/status.h"
-#include "reply_head.h"
 #include "res.h"
 
 #include <eddy/layer.h>
@@ -25,7 +24,7 @@ static int judge_error(struct eddy_req *req, int error)
 	if (error == -ECANCELED && req->stopped)
 		return 503;
 	/* Only for the body: a handler may return -ECONNRESET of another server. */
-	if (error == -ECONNRESET && req->body.error == error) {
+	if (error == -ECONNRESET && req->body->error == error) {
 		eddyi_req_fail(req, error, 400, "the request body ended too early");
 		return 400;
 	}
@@ -47,7 +46,7 @@ static bool is_cut_from_outside(const struct eddy_req *req, int r)
 
 	return (failed && failed != -ENOMEM) || r == -ECANCELED || req->expired ||
 	       req->client_left || eddy_is_cancelled() ||
-	       (r < 0 && (r == req->body.error || r == req->verdict_error));
+	       (r < 0 && (r == req->body->error || r == req->verdict_error));
 }
 
 static void tell_cut(const struct eddy_req *req, int r)
@@ -70,13 +69,12 @@ static int finish_sent(struct eddy_req *req, int r)
 
 	if (r == 0 || (r >= 200 && r < 400))
 		r = res->failed;
-	if (r == 0 || !eddyi_reply_has_body(req))
+	if (r == 0 || eddyi_res_is_silent(res))
 		return res->failed;
 	if (!res->is_cut)
 		tell_cut(req, r);
 	res->is_cut = true;
-	/* exchange.c would close the connection in order for the last two, as if all had been sent. */
-	if (r > 0 || r == -EMSGSIZE || r == -EBADMSG)
+	if (r > 0)
 		r = -EIO;
 	if (!res->failed)
 		res->failed = r;

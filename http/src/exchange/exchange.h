@@ -4,21 +4,17 @@
 
 #include "exchange_state.h"
 
-/* Return: NULL on allocation failure. */
-struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire);
+/* Create a request of `size` bytes, of which a struct eddy_req is the first and the others belong
+ * to the stream. All are zero, but for what the request owns.
+ * Return: NULL on allocation failure. */
+struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *stream,
+			       size_t size);
 
 void eddyi_req_free(struct eddy_req *req);
 
-/* The connection's state after an exchange. */
-enum eddyi_ending {
-	EDDYI_ENDING_KEEP,   /* another request may be read */
-	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
-	EDDYI_ENDING_CLOSE,
-	EDDYI_ENDING_CUT, /* it ends within the response */
-};
-
-/* Handle a request whose head is complete or rejected. Suspends. */
-enum eddyi_ending eddyi_exchange(struct eddy_req *req);
+/* Handle a request whose head is complete or rejected. `body` is what follows its head. Suspends.
+ * Return: whether the whole response was sent. */
+bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body);
 
 /* End an exchange that has timed out. If there is no response yet, the client gets an error. */
 void eddyi_exchange_expire(struct eddy_req *req);
@@ -28,5 +24,12 @@ void eddyi_exchange_cut(struct eddy_req *req);
 
 /* Cancel the handler because the client has disconnected, unless the response is being sent. */
 void eddyi_exchange_leave(struct eddy_req *req);
+
+/* Run filters and handler, and turn their results into a response. Suspends.
+ * Return: 0; -errno if the connection must be cut. */
+int eddyi_answer(struct eddy_req *req);
+
+/* Describe the route of a request: "GET /users/{id}". Lives as long as the app. */
+const char *eddyi_answer_label(const struct eddy_req *req);
 
 #endif

@@ -3,16 +3,28 @@
 #define EDDYI_EXCHANGE_STATE_H
 
 #include "app/app.h"
+#include "message/body.h"
+#include "message/head.h"
 #include "message/range.h"
-#include "open_files.h"
-#include "holding.h"
+#include "stream.h"
 #include "text/path.h"
-#include "wire/body.h"
-#include "wire/wire.h"
 
 #include <eddy/coder.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
+#include <eddy/transfer.h>
+#include <jansson.h>
+
+/* A file to send. */
+struct eddyi_outgoing {
+	int fd;                     /* -1: none */
+	uint64_t device;            /* st_dev; 0: unknown */
+	struct eddy_warmth *warmth; /* NULL: unknown */
+	const char *bytes;          /* all of the file, if it is in memory */
+	/* Closes the file, and never suspends; NULL: close(2) does. */
+	void (*close)(struct eddyi_outgoing *file);
+	void *owner; /* for `close` */
+};
 
 /* A function of eddy_res_on_head(). */
 struct eddyi_res_look {
@@ -37,7 +49,7 @@ enum eddyi_res_kind {
 	EDDYI_RES_EMPTY,
 	EDDYI_RES_BYTES,
 	EDDYI_RES_FILE,   /* `ranges` of `file`, else `range` */
-	EDDYI_RES_STREAM, /* written by the handler in chunks */
+	EDDYI_RES_STREAM, /* written by the handler in pieces */
 };
 
 struct eddy_res {
@@ -57,11 +69,10 @@ struct eddy_res {
 	/* Functions of eddy_res_on_head(); NULL once they have been called. */
 	struct eddyi_res_look *looks;
 	struct eddyi_coded coded; /* the encoding of the body */
-	bool unsized;             /* sent in chunks, or until the connection ends */
+	bool unsized;             /* the length of the body is not known before its end */
 	bool head_sent;
-	bool chunked; /* an unsized body for a client that knows chunks */
-	int failed;   /* the error that stopped a stream */
-	bool is_cut;  /* by an error of the handler or a filter, which has been logged */
+	int failed;  /* the error that stopped a stream */
+	bool is_cut; /* by an error of the handler or a filter, which has been logged */
 };
 
 struct eddyi_asker;
@@ -72,15 +83,14 @@ struct eddyi_decoded;
 struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
-	struct eddyi_wire *wire;
-	struct eddyi_party *party; /* NULL in a test */
-	struct eddy_scope *scope;  /* set during a phase that can be cancelled */
-	bool expired;              /* the phase has timed out */
-	bool cut;                  /* the connection is to be closed without a response */
-	bool answered;             /* there is a response, to be sent */
-	bool client_left;          /* the client disconnected before there was one */
-	bool stopped;              /* cancelled by the shutdown */
-	bool keep;                 /* another request may follow */
+	struct eddyi_stream *stream;
+	struct eddy_node in_progress; /* in the list of its service */
+	struct eddy_scope *scope;     /* set during a phase that can be cancelled */
+	bool expired;                 /* the phase has timed out */
+	bool cut;                     /* the connection is to be closed without a response */
+	bool answered;                /* there is a response, to be sent */
+	bool client_left;             /* the client disconnected before there was one */
+	bool stopped;                 /* cancelled by the shutdown */
 	struct eddyi_head head;
 	struct eddyi_path path;
 	const struct eddyi_route *route;     /* NULL if none matches */
@@ -88,12 +98,11 @@ struct eddy_req {
 	struct eddy_str *params;             /* route->param_count values */
 	struct eddyi_asker *asker;           /* NULL until it is first needed */
 	unsigned methods;                    /* allowed methods of the path, if no route matches */
-	struct eddyi_body body;
-	uint64_t body_memory;            /* bytes of the body counted for the app */
-	struct eddyi_pace pace;          /* of body and response */
-	struct eddyi_observed *observed; /* NULL: no observers */
-	struct eddyi_req_kept *kept;     /* memory of layers, the latest first */
-	struct eddyi_decoded *decoded;   /* NULL: the body is not decoded */
+	struct eddyi_body *body;             /* of the stream */
+	uint64_t body_memory;                /* bytes of the body counted for the app */
+	struct eddyi_observed *observed;     /* NULL: no observers */
+	struct eddyi_req_kept *kept;         /* memory of layers, the latest first */
+	struct eddyi_decoded *decoded;       /* NULL: the body is not decoded */
 	/* Results of reading, kept for the next call; NULL before the first: */
 	struct eddy_str text;
 	struct eddy_pairs query;
@@ -118,5 +127,8 @@ static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, co
 	req->detail = detail;
 	return error;
 }
+
+/* Close the file, or release its reference. Never suspends. */
+void eddyi_outgoing_close(struct eddyi_outgoing *file);
 
 #endif

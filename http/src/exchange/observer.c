@@ -6,7 +6,9 @@
 #include <eddy/local.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/observer.h>
 #include <errno.h>
+#include <string.h>
 
 struct eddyi_watch {
 	struct eddyi_watch *next; /* the one added before */
@@ -39,32 +41,27 @@ void eddyi_observe_begin(struct eddy_req *req)
 	const struct eddyi_watch *last = req->app->watches;
 	size_t size = sizeof(*req->observed);
 
-	if (!last)
-		return;
 	size += (last->at + 1) * sizeof(req->observed->states[0]);
 	req->observed = eddyi_arena_alloc(&req->arena, size);
 	if (!req->observed)
 		return;
 	memset(req->observed, 0, size);
 	req->observed->began_ns = eddy_now();
-	req->observed->sent = req->wire->sent;
+	req->observed->sent = *req->stream->sent;
 	begin(last, req);
 }
 
 void eddyi_observe_end(struct eddy_req *req, bool whole)
 {
 	struct eddyi_observed *observed = req->observed;
-	struct eddy_outcome outcome;
-
-	if (!observed)
-		return;
-	outcome = (struct eddy_outcome){
+	const struct eddy_outcome outcome = {
 		.status = req->res.status,
-		.received = req->body.took,
-		.sent = req->wire->sent - observed->sent,
+		.received = req->body->took,
+		.sent = *req->stream->sent - observed->sent,
 		.duration_ns = eddy_now() - observed->began_ns,
 		.whole = whole,
 	};
+
 	for (const struct eddyi_watch *watch = req->app->watches; watch; watch = watch->next)
 		watch->observer->end(watch->data, observed->states[watch->at], req, &outcome);
 }
@@ -131,4 +128,36 @@ int eddy_req_annotate(struct eddy_req *req, const struct eddy_field *fields,
 struct eddy_str eddy_req_pattern(const struct eddy_req *req)
 {
 	return req->route ? req->route->pattern : eddy_str(NULL, 0);
+}
+
+/* ---- the timeline ---- */
+
+#define NAME_SIZE 96
+
+static void append(char name[NAME_SIZE], size_t *len, struct eddy_str str)
+{
+	size_t fits = str.len < NAME_SIZE - *len ? str.len : NAME_SIZE - *len;
+
+	if (fits)
+		memcpy(name + *len, str.ptr, fits);
+	*len += fits;
+}
+
+void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
+{
+	struct eddy_str pattern = eddy_req_pattern(req);
+	char name[NAME_SIZE];
+	size_t len = 0;
+
+	append(name, &len, req->head.method_name);
+	if (pattern.len) {
+		append(name, &len, EDDY_STR(" "));
+		append(name, &len, pattern);
+	}
+	/* Without the query, which may hold private data. */
+	eddy_trace_span(eddy_str(name, len), began_ns, eddy_now(),
+			EDDY_FIELDS(eddy_field_i64("status", req->res.status),
+				    eddy_field_bool("whole", whole),
+				    eddy_field_i64("fd", req->stream->number),
+				    eddy_field_str("path", req->head.target.path)));
 }

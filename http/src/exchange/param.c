@@ -1,5 +1,5 @@
 /* Names and values of a request: path parameters, query, form, and JSON body. */
-#include "answer.h"
+#include "exchange.h"
 #include "exchange_state.h"
 #include "req.h"
 

@@ -34,23 +34,19 @@ static void set_ip(struct eddy_peer *peer, char text[INET6_ADDRSTRLEN], const st
 	peer->text = eddy_str_from(text);
 }
 
-struct eddyi_end *eddyi_end_new(int fd, const struct eddyi_trust *trust)
+struct eddyi_end *eddyi_end_new(const struct eddy_sockaddr *addr, const struct eddyi_trust *trust)
 {
-	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
-	struct eddyi_end *end;
+	struct eddyi_end *end = calloc(1, sizeof(*end));
 	struct eddyi_ip ip;
 	uint16_t port;
 
-	if (eddyi_getpeername_now(fd, &addr.addr.any, &addr.len) < 0)
-		return NULL;
-	end = calloc(1, sizeof(*end));
 	if (!end)
 		return NULL;
-	if (eddyi_ip_from_sockaddr(&addr, &ip, &port)) {
+	if (eddyi_ip_from_sockaddr(addr, &ip, &port)) {
 		set_ip(&end->peer, end->text, &ip, port);
 		end->is_trusted = eddyi_trust_has(trust, &ip);
 	} else {
-		set_unix(&end->peer, &addr);
+		set_unix(&end->peer, addr);
 		end->is_trusted = trust->unix_sockets;
 	}
 	return end;
@@ -79,18 +75,16 @@ void eddyi_end_introduce(struct eddyi_end *end, const struct eddyi_trust *trust,
 /* Get the other end of the connection. Return: whether it is trusted. */
 static bool find_end(const struct eddy_req *req, struct eddyi_asker *asker)
 {
-	struct eddyi_wire *wire = req->wire;
+	const struct eddyi_end *end = req->stream->verbs->end(req);
 
-	if (!wire->end)
-		wire->end = eddyi_end_new(wire->fd, &req->app->trust);
-	if (!wire->end) {
+	if (!end) {
 		set_unknown(&asker->peer);
 		return false;
 	}
-	asker->peer = wire->end->peer;
-	if (wire->end->tls)
-		asker->secure = wire->end->tls == EDDYI_PROXIED_TLS_YES;
-	return wire->end->is_trusted;
+	asker->peer = end->peer;
+	if (end->tls)
+		asker->secure = end->tls == EDDYI_PROXIED_TLS_YES;
+	return end->is_trusted;
 }
 
 /* Join the fields of a name into one value. Return: 0, -ENOMEM. */
@@ -173,7 +167,7 @@ const struct eddyi_asker *eddyi_asker_of(const struct eddy_req *const_req)
 	asker = eddyi_arena_alloc(&req->arena, sizeof(*asker));
 	if (!asker)
 		return &nobody;
-	*asker = (struct eddyi_asker){ .secure = req->wire->tls != NULL };
+	*asker = (struct eddyi_asker){ .secure = req->stream->tls != NULL };
 	if (find_end(req, asker))
 		find_client(req, asker);
 	req->asker = asker;

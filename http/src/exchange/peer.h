@@ -16,8 +16,8 @@ struct eddyi_end {
 	enum eddyi_proxied_tls tls; /* as the PROXY header says */
 };
 
-/* Return: NULL if the client has reset the connection, or on allocation failure. */
-struct eddyi_end *eddyi_end_new(int fd, const struct eddyi_trust *trust);
+/* Return: NULL on allocation failure. */
+struct eddyi_end *eddyi_end_new(const struct eddy_sockaddr *addr, const struct eddyi_trust *trust);
 
 /* Replace a proxy by the client that its PROXY header names. */
 void eddyi_end_introduce(struct eddyi_end *end, const struct eddyi_trust *trust,

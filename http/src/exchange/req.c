@@ -1,6 +1,6 @@
 #include "req.h"
 
-#include "decoded.h"
+#include "coded.h"
 #include "peer.h"
 
 #include <eddy/internal/outside.h>
@@ -120,15 +120,14 @@ void *eddy_req_route_data(const struct eddy_req *req)
 
 uint64_t eddy_req_length(const struct eddy_req *req)
 {
-	return req->decoded || req->head.framing == EDDYI_BODY_CHUNKED ? EDDY_LENGTH_UNKNOWN :
-									 req->head.length;
+	return req->decoded ? EDDY_LENGTH_UNKNOWN : req->head.length;
 }
 
 ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 {
 	if (req->decoded)
 		return eddyi_decoded_read(req, buf, len);
-	return eddyi_body_read(&req->body, req->wire, buf, len);
+	return req->stream->verbs->read(req, buf, len);
 }
 
 /* Settings don't change while the app runs, but counters do. */
@@ -140,7 +139,7 @@ static struct eddy_app *counts_of(const struct eddy_req *req)
 /* Get what the request's address holds; NULL: not counted. */
 static struct eddyi_holding *holding_of(const struct eddy_req *req)
 {
-	return req->party ? req->party->holding : NULL;
+	return req->stream->party ? req->stream->party->holding : NULL;
 }
 
 /* Whether the app's limit, or the share of the request's address, is exceeded. This request's own
@@ -304,7 +303,12 @@ void *eddy_req_context(const struct eddy_req *req)
 
 struct eddy_str eddy_req_bound(const struct eddy_req *req)
 {
-	return eddy_str_from(req->wire->bound);
+	return eddy_str_from(req->stream->bound);
+}
+
+struct eddy_event *eddy_req_stopping(const struct eddy_req *req)
+{
+	return &req->stream->service->stop;
 }
 
 void *eddy_req_alloc(struct eddy_req *req, size_t size)
@@ -324,21 +328,42 @@ int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
 	return req->refused;
 }
 
-/* ---- the next request ---- */
+/* ---- memory of layers ---- */
 
-/* After a rejected head or a CONNECT the next bytes may not be a request. */
-bool eddyi_req_has_unknown_end(const struct eddy_req *req)
+struct eddyi_req_kept {
+	struct eddyi_req_kept *next;
+	const struct eddy_req_layer *layer;
+	_Alignas(max_align_t) char memory[];
+};
+
+void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy_req_layer *layer)
 {
-	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;
+	struct eddyi_req_kept *kept = req->kept;
+
+	while (kept && kept->layer != layer)
+		kept = kept->next;
+	return kept ? kept->memory : NULL;
 }
 
-bool eddyi_req_can_keep(const struct eddy_req *req)
+void *eddy_req_layer(struct eddy_req *req, const struct eddy_req_layer *layer)
 {
-	return !eddyi_req_has_unknown_end(req) && req->head.keep_alive &&
-	       eddyi_body_can_drain(&req->body);
+	void *memory = eddy_req_find_layer(req, layer);
+	struct eddyi_req_kept *kept;
+
+	if (memory)
+		return memory;
+	kept = eddyi_arena_alloc(&req->arena, sizeof(*kept) + layer->size);
+	if (!kept)
+		return NULL;
+	kept->next = req->kept;
+	kept->layer = layer;
+	req->kept = kept;
+	return memset(kept->memory, 0, layer->size);
 }
 
-bool eddyi_req_may_keep(const struct eddy_req *req)
+void eddyi_req_layers_deinit(struct eddy_req *req)
 {
-	return !req->wire->last && eddyi_req_can_keep(req);
+	for (; req->kept; req->kept = req->kept->next)
+		if (req->kept->layer->deinit)
+			req->kept->layer->deinit(req->kept->memory);
 }

@@ -7,15 +7,6 @@
 /* Get the limit of a body that is saved as a file: of the route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
-/* Whether the next bytes may not be a request: after a rejected head, or a CONNECT. */
-bool eddyi_req_has_unknown_end(const struct eddy_req *req);
-
-/* Whether another request can follow, judged by the head and the length of the body. */
-bool eddyi_req_can_keep(const struct eddy_req *req);
-
-/* Like eddyi_req_can_keep(), and the server accepts another request. */
-bool eddyi_req_may_keep(const struct eddy_req *req);
-
 /* Free what layers keep for the request. */
 void eddyi_req_layers_deinit(struct eddy_req *req);
 

@@ -53,7 +53,7 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 
 bool eddyi_res_may_set(const char *name)
 {
-	/* Written by reply_head.c; a second one would contradict it. */
+	/* Written with the head; a second one would contradict it. */
 	static const struct eddy_str own[] = {
 		{ "connection", 10 }, { "content-length", 14 },    { "date", 4 },
 		{ "server", 6 },      { "transfer-encoding", 17 },
@@ -454,4 +454,20 @@ int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location
 	default:
 		return -EINVAL;
 	}
+}
+
+/* ---- sending ---- */
+
+int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last)
+{
+	const struct eddyi_stream_verbs *verbs = res->req->stream->verbs;
+
+	if (eddyi_res_is_silent(res))
+		bytes = EDDY_STR("");
+	if (!res->head_sent)
+		verbs->send_head(res->req, EDDY_LENGTH_UNKNOWN);
+	else if (!bytes.len && !last)
+		return 0;
+	res->head_sent = true;
+	return verbs->send(res->req, bytes, last);
 }

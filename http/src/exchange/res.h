@@ -3,6 +3,32 @@
 #define EDDYI_RES_H
 
 #include "exchange_state.h"
+#include "message/status.h"
+
+/* Whether the response is only a head: to a HEAD, or with 204 or 304. */
+static inline bool eddyi_res_is_silent(const struct eddy_res *res)
+{
+	return res->req->head.method == EDDYI_METHOD_HEAD || !eddyi_status_has_body(res->status);
+}
+
+/* Whether the head has no length: a handler for HEAD alone that sets no body does not know that of
+ * a GET (RFC 9110 section 8.6). */
+static inline bool eddyi_res_is_length_unsaid(const struct eddy_res *res)
+{
+	const struct eddyi_route *route = res->req->route;
+
+	return res->kind == EDDYI_RES_EMPTY && route && route->method == EDDYI_METHOD_HEAD;
+}
+
+/* Send some of an unsized body, with the head before the first; `last` ends it. A silent response
+ * is only the head. Suspends. Return: 0, -errno. */
+int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last);
+
+struct eddyi_res_fields {
+	struct eddyi_header *headers; /* followed by the text */
+	unsigned count;
+	size_t size; /* of the text */
+};
 
 /* Copy the fields from index `from` on for other responses; none on allocation failure. */
 void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,

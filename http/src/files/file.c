@@ -2,8 +2,8 @@
 #include "file.h"
 
 #include "exchange/error.h"
-#include "exchange/open_files.h"
-#include "exchange/res.h"
+#include "open_files.h"
+#include "text/date.h"
 #include "text/disposition.h"
 
 #include <eddy/internal/outside.h>
@@ -95,7 +95,7 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 		    const struct eddy_file_options *options, const struct stat *st,
 		    struct eddyi_validator *own, const struct eddyi_cond_state **ret_state)
 {
-	struct eddyi_open_file *kept = res->file.kept;
+	struct eddyi_open_file *kept = eddyi_open_file_of(&res->file);
 	struct eddyi_validator *validator = kept ? &kept->validator : own;
 	unsigned before = res->header_count;
 	int r;
@@ -138,6 +138,8 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 	case EDDYI_COND_PROCEED:
 		break;
 	}
+	if (!res->file.bytes && !eddyi_res_is_silent(res))
+		eddyi_outgoing_load(&res->file);
 	return choose_ranges(res, &fields, state);
 }
 
@@ -177,7 +179,7 @@ int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 		return -ENOMEM;
 	if (!path.len || memchr(path.ptr, 0, path.len))
 		return -ENOENT;
-	r = eddyi_folder_find(&folder, res->req->party, path, EDDY_CODING_IDENTITY, &found);
+	r = eddyi_folder_find(&folder, res->req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r < 0)
 		return r == -EISDIR ? -ENOENT : r;
 	return eddyi_res_found(res, name, &found, NULL);

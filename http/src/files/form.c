@@ -35,11 +35,17 @@ static bool is_taken(const struct form *form, struct eddy_str name)
 	return false;
 }
 
+/* Get the number of bytes that the body still has; 0 if it is unknown. */
+static uint64_t left_of(const struct eddy_req *req)
+{
+	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
+}
+
 static int receive(struct form *form, struct eddy_part *part)
 {
 	struct form_file *file = &form->files[form->count];
 	/* Check for disk space for all files with the first one. */
-	uint64_t expected = form->count ? 0 : form->req->body.left;
+	uint64_t expected = form->count ? 0 : left_of(form->req);
 	int r = eddyi_upload_check_name(part->safe_name, form->options);
 
 	if (r < 0 || is_taken(form, part->safe_name))
@@ -50,8 +56,8 @@ static int receive(struct form *form, struct eddy_part *part)
 	if (!file->name.ptr)
 		return -ENOMEM;
 	form->count++;
-	r = eddyi_incoming_open(&file->incoming, form->dir, form->req->party, expected, form->max,
-				NULL);
+	r = eddyi_incoming_open(&file->incoming, form->dir, form->req->stream->party, expected,
+				form->max, NULL);
 	return r < 0 ? r : eddyi_part_receive(part, &file->incoming);
 }
 

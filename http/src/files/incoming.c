@@ -1,7 +1,8 @@
 #include "incoming.h"
 
-#include "exchange/descriptors.h"
-#include "exchange/open_files.h"
+#include "descriptors.h"
+#include "exchange/exchange_state.h"
+#include "open_files.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/file.h>
@@ -10,9 +11,11 @@
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
+#include <linux/falloc.h>
 #include <linux/magic.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -20,6 +23,13 @@
 #define CLEAN_UP_NS (10 * EDDY_SECOND)
 /* A file of this size in memory is freed in less than a millisecond. */
 #define QUICK_TO_FREE (4 * EDDY_MIB)
+/* Disk space is allocated in these steps ahead of received bytes, never for an announced length. */
+#define RESERVE_FROM EDDY_MIB
+#define RESERVE_STEP (16 * EDDY_MIB)
+/* Write sizes of a body that passes through memory: each write takes a ring worker, unless the file
+ * is in memory. */
+#define COPY_MIN (16 * EDDY_KIB)
+#define COPY_MAX (256 * EDDY_KIB)
 
 /* One call gets random bytes for many names. After fork(2) a child repeats its parent's names,
  * which exist, and then makes others. */
@@ -219,6 +229,104 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 	eddy_offload(close_file, &incoming->fd);
 	forget(incoming);
 	eddy_scope_end(&shield);
+}
+
+static int reserve(struct eddyi_incoming *incoming, uint64_t len)
+{
+	int r;
+
+	if (!incoming->can_reserve || incoming->written < incoming->reserved)
+		return 0;
+	if (len > RESERVE_STEP)
+		len = RESERVE_STEP;
+	r = eddy_fallocate(incoming->fd, FALLOC_FL_KEEP_SIZE, incoming->written, len);
+	if (r == -EOPNOTSUPP || r == -ENOSYS) {
+		incoming->can_reserve = false;
+		return 0;
+	}
+	if (r == 0)
+		incoming->reserved = incoming->written + len;
+	return r;
+}
+
+static uint64_t room_in(const struct eddyi_incoming *incoming)
+{
+	return incoming->max - incoming->written;
+}
+
+int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)
+{
+	int r;
+
+	if (len > room_in(incoming))
+		return -EFBIG;
+	r = eddy_transfer_write(incoming->fd, buf, len, incoming->written);
+	if (r == 0)
+		incoming->written += len;
+	return r;
+}
+
+/* Get the number of bytes that the body still has; 0 if it is unknown. */
+static uint64_t left_of(const struct eddy_req *req)
+{
+	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
+}
+
+/* Let the stream move some of the body into the file. Return: as its `file_in`. */
+static int move(struct eddyi_incoming *incoming, struct eddy_req *req)
+{
+	/* Allocate only after the client has sent some bytes. */
+	bool has_begun = incoming->written >= RESERVE_FROM;
+	struct eddy_transfer transfer = {
+		.file = incoming->fd,
+		.offset = incoming->written,
+		.len = has_begun ? RESERVE_STEP : RESERVE_FROM,
+	};
+	uint64_t left = left_of(req);
+	int r = has_begun && left ? reserve(incoming, left) : 0;
+
+	if (r == 0)
+		r = req->stream->verbs->file_in(req, &transfer, room_in(incoming));
+	incoming->written += transfer.moved;
+	return r;
+}
+
+/* Append the next bytes through memory, in one write. Return: 1; 0 at the end of the body;
+ * -errno. */
+static int copy(struct eddyi_incoming *incoming, struct eddy_req *req)
+{
+	/* Larger writes for larger bodies. */
+	uint64_t size = incoming->written / 4, left = left_of(req);
+	size_t len = 0;
+	ssize_t r = 1;
+	char *buf;
+	int written;
+
+	size = size < COPY_MIN ? COPY_MIN : size > COPY_MAX ? COPY_MAX : size;
+	if (left && left < size)
+		size = left;
+	buf = malloc((size_t)size);
+	if (!buf)
+		return -ENOMEM;
+	while (len < size && r > 0) {
+		r = req->stream->verbs->read(req, buf + len, (size_t)size - len);
+		len += r > 0 ? (size_t)r : 0;
+	}
+	written = r < 0 ? (int)r : eddyi_incoming_write(incoming, buf, len);
+	free(buf);
+	return written < 0 ? written : r > 0;
+}
+
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddy_req *req)
+{
+	int r;
+
+	do {
+		r = move(incoming, req);
+		if (r == -EAGAIN)
+			r = copy(incoming, req);
+	} while (r > 0);
+	return r;
 }
 
 int eddyi_incoming_sync(struct eddyi_incoming *incoming)

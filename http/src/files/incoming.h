@@ -6,14 +6,10 @@
 #ifndef EDDYI_INCOMING_H
 #define EDDYI_INCOMING_H
 
-#include <eddy/str.h>
+#include "exchange/stream.h"
 
 #define EDDYI_HIDDEN_PREFIX ".eddy-"
 #define EDDYI_HIDDEN_SIZE (sizeof(EDDYI_HIDDEN_PREFIX) + 16)
-
-struct eddyi_party;
-struct eddyi_wire;
-struct eddyi_body;
 
 /* The file that already has the name. */
 struct eddyi_incoming_look {
@@ -50,8 +46,7 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming);
 int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len);
 
 /* Append the rest of a body. Suspends. Return: 0, -errno. */
-int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
-				struct eddyi_body *body);
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddy_req *req);
 
 /* Write the file to disk (fdatasync). Suspends. */
 int eddyi_incoming_sync(struct eddyi_incoming *incoming);

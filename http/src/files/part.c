@@ -76,7 +76,7 @@ static ssize_t fill(struct eddy_multipart *form)
 		return -EFBIG;
 	form->left -= (uint64_t)len;
 	form->piece = eddy_str(form->buf, (size_t)len);
-	form->req->body.trimmings += (uint64_t)len;
+	form->req->body->trimmings += (uint64_t)len;
 	return len;
 }
 
@@ -88,7 +88,7 @@ static int next_event(struct eddy_multipart *form, struct eddyi_multipart_event 
 	while (r == 0) {
 		r = eddyi_multipart_next(&form->parser, &form->piece, ret_event);
 		if (r == 0 && ret_event->kind == EDDYI_MULTIPART_DATA)
-			form->req->body.trimmings -= ret_event->data.len;
+			form->req->body->trimmings -= ret_event->data.len;
 		if (r == 0 && ret_event->kind != EDDYI_MULTIPART_MORE)
 			return 1;
 		if (r == 0)
@@ -247,7 +247,8 @@ int eddyi_part_receive(struct eddy_part *part, struct eddyi_incoming *incoming)
 
 static int receive(struct eddy_part *part, struct eddyi_incoming *incoming, uint64_t max)
 {
-	int r = eddyi_incoming_open(incoming, incoming->dir, part->form->req->party, 0, max, NULL);
+	int r = eddyi_incoming_open(incoming, incoming->dir, part->form->req->stream->party, 0, max,
+				    NULL);
 
 	return r < 0 ? r : eddyi_part_receive(part, incoming);
 }

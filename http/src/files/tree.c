@@ -1,6 +1,7 @@
 #include "exchange/exchange_state.h"
 #include "file.h"
 #include "incoming.h"
+#include "open_files.h"
 #include "text/syntax.h"
 
 #include <eddy/internal/outside.h>
@@ -104,8 +105,8 @@ static enum eddy_coding open_sibling(const struct eddyi_tree *tree, struct eddy_
 			eddyi_arena_printf(&req->arena, "%.*s%s", EDDY_FMT(path), suffix[coding]);
 		size_t kept = 0;
 
-		if (name.ptr &&
-		    eddyi_folder_find(tree->folder, req->party, name, coding, ret_found) == 0)
+		if (name.ptr && eddyi_folder_find(tree->folder, req->stream->party, name, coding,
+						  ret_found) == 0)
 			return coding;
 		for (size_t i = 0; i < count; i++)
 			if (order[i] != coding)
@@ -152,7 +153,7 @@ static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, st
 				  tree->index);
 	if (!path.ptr)
 		return -ENOMEM;
-	r = eddyi_folder_find(tree->folder, req->party, path, EDDY_CODING_IDENTITY, &found);
+	r = eddyi_folder_find(tree->folder, req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r < 0)
 		return r == -EISDIR ? -ENOENT : r;
 	if (has_slash_behind(req))
@@ -176,7 +177,7 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 	path = eddyi_arena_dup(&req->arena, path);
 	if (!path.ptr)
 		return -ENOMEM;
-	r = eddyi_folder_find(tree->folder, req->party, path, EDDY_CODING_IDENTITY, &found);
+	r = eddyi_folder_find(tree->folder, req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r == -EISDIR)
 		return answer_folder(tree, res, path);
 	return r < 0 ? r : answer(tree, res, path, &found);

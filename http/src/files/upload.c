@@ -100,21 +100,21 @@ static bool is_here(const struct eddy_req *req, const struct eddy_save_options *
 	uint64_t expected = eddyi_upload_expected(req);
 
 	return expected && !req->decoded && !options->sync &&
-	       eddyi_wire_pending(req->wire).len >= expected;
+	       req->stream->verbs->arrived(req) >= expected;
 }
 
 static int receive(struct eddy_req *req, struct eddyi_incoming *incoming, const char *name,
 		   const struct eddy_save_options *options)
 {
-	int r = eddyi_incoming_open(incoming, incoming->dir, req->party, eddyi_upload_expected(req),
-				    eddyi_upload_max(req, options),
+	int r = eddyi_incoming_open(incoming, incoming->dir, req->stream->party,
+				    eddyi_upload_expected(req), eddyi_upload_max(req, options),
 				    is_here(req, options) ? name : NULL);
 
 	if (r < 0)
 		return r;
 	if (req->decoded)
 		return receive_decoded(req, incoming);
-	return eddyi_incoming_receive_body(incoming, req->wire, &req->body);
+	return eddyi_incoming_receive_body(incoming, req);
 }
 
 int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,

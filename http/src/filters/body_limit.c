@@ -1,4 +1,4 @@
-#include "exchange/decoded.h"
+#include "exchange/coded.h"
 
 #include <eddy/body_limit.h>
 

@@ -8,7 +8,7 @@
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H
 
-#include "method.h"
+#include "target.h"
 
 #include <time.h>
 

@@ -1,117 +1,5 @@
 #include "head.h"
 
-#include "text/path.h"
-
-#define HEADERS_FIRST 16
-/* An unknown but possible method gets a 501. RFC 9110 has no limit of its length. */
-#define METHOD_LEN_MAX 32
-#define BLANK_LINES_MAX 2
-
-/* While parsing, strings hold offsets into `bytes`, which may be moved. */
-static const char *offset_of(const struct eddyi_head *head, const char *at)
-{
-	return (const char *)(uintptr_t)(at - head->bytes);
-}
-
-static void extend(const struct eddyi_head *head, struct eddy_str *str, const char *at, size_t len)
-{
-	if (!str->len)
-		str->ptr = offset_of(head, at);
-	str->len += len;
-}
-
-static struct eddy_str resolve(const struct eddyi_head *head, struct eddy_str str)
-{
-	if (!str.len)
-		return EDDY_STR("");
-	return eddy_str(head->bytes + (uintptr_t)str.ptr, str.len);
-}
-
-static int on_url(llhttp_t *parser, const char *at, size_t len)
-{
-	struct eddyi_head *head = parser->data;
-
-	extend(head, &head->target.path, at, len);
-	return 0;
-}
-
-static bool add_header(struct eddyi_head *head)
-{
-	if (head->header_count == head->limits->header_count_max) {
-		head->too_many_headers = true;
-		return false;
-	}
-	if (head->header_count == head->header_capacity) {
-		unsigned capacity = head->header_capacity ? head->header_capacity * 2 :
-							    HEADERS_FIRST;
-		struct eddyi_header *headers =
-			eddyi_arena_alloc(head->arena, capacity * sizeof(*headers));
-
-		if (!headers)
-			return false;
-		if (head->header_count)
-			memcpy(headers, head->headers, head->header_count * sizeof(*headers));
-		head->headers = headers;
-		head->header_capacity = capacity;
-	}
-	head->headers[head->header_count++] = (struct eddyi_header){ 0 };
-	return true;
-}
-
-static int on_header_field(llhttp_t *parser, const char *at, size_t len)
-{
-	struct eddyi_head *head = parser->data;
-
-	if (!head->in_name && !add_header(head)) {
-		head->failed_in_callback = true;
-		return -1;
-	}
-	head->in_name = true;
-	extend(head, &head->headers[head->header_count - 1].name, at, len);
-	return 0;
-}
-
-static int on_header_value(llhttp_t *parser, const char *at, size_t len)
-{
-	struct eddyi_head *head = parser->data;
-
-	head->in_name = false;
-	extend(head, &head->headers[head->header_count - 1].value, at, len);
-	return 0;
-}
-
-static int on_header_value_complete(llhttp_t *parser)
-{
-	struct eddyi_head *head = parser->data;
-
-	head->in_name = false;
-	return 0;
-}
-
-static int on_headers_complete(llhttp_t *parser)
-{
-	struct eddyi_head *head = parser->data;
-
-	head->complete = true;
-	return HPE_PAUSED;
-}
-
-static const llhttp_settings_t settings = {
-	.on_url = on_url,
-	.on_header_field = on_header_field,
-	.on_header_value = on_header_value,
-	.on_header_value_complete = on_header_value_complete,
-	.on_headers_complete = on_headers_complete,
-};
-
-void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
-		     const struct eddyi_head_limits *limits)
-{
-	*head = (struct eddyi_head){ .arena = arena, .limits = limits };
-	llhttp_init(&head->parser, HTTP_REQUEST, &settings);
-	head->parser.data = head;
-}
-
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 {
 	head->problem = problem;
@@ -120,273 +8,51 @@ int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 	head->target = (struct eddyi_target){ .path = { "", 0 } };
 	head->host = EDDY_STR("");
 	head->header_count = 0;
-	head->framing = EDDYI_BODY_NONE;
+	head->length = 0;
 	return status;
 }
 
-/* Find the "1.1" of a well-formed end of the request line. Return: NULL if it is malformed. */
-static char *find_version(const struct eddyi_head *head)
+/* Find the next field of this name from `*at` on, which is advanced.
+ * Return: NULL if there is none. */
+static const struct eddyi_header *next_of(const struct eddyi_head *head, struct eddy_str name,
+					  unsigned *at)
 {
-	static const char before[] = " HTTP/";
-	const size_t len = sizeof(before) - 1, behind = sizeof("1.1\r\n") - 1;
-	char *at = head->bytes + head->line_end - behind;
+	while (*at < head->header_count) {
+		const struct eddyi_header *header = &head->headers[(*at)++];
 
-	if (head->line_end < len + behind || memcmp(at - len, before, len) != 0)
-		return NULL;
-	if (at[0] < '0' || at[0] > '9' || at[1] != '.' || at[2] < '0' || at[2] > '9' ||
-	    at[3] != '\r')
-		return NULL;
-	return at;
-}
-
-/* Treat HTTP/1.2 to 1.9 as 1.1 (RFC 9110 section 2.5), as well as 2.0 in the syntax of 1.1, except
- * for the preface of HTTP/2. llhttp knows only 1.1. */
-static void lower_version(struct eddyi_head *head)
-{
-	char *at = find_version(head);
-
-	if (!at || memcmp(head->bytes, "PRI ", 4) == 0)
-		return;
-	if ((at[0] == '1' && at[2] > '1') || (at[0] == '2' && at[2] == '0'))
-		memcpy(at, "1.1", 3);
-}
-
-static size_t letters_in_front(const struct eddyi_head *head)
-{
-	size_t len = 0;
-
-	while (len < head->len && (head->bytes[len] | 0x20) >= 'a' &&
-	       (head->bytes[len] | 0x20) <= 'z')
-		len++;
-	return len;
-}
-
-/* Whether the request line is well-formed and its method possible: letters of any case. */
-static bool has_possible_method(const struct eddyi_head *head)
-{
-	const char *version = head->line_end ? find_version(head) : NULL;
-	size_t len = letters_in_front(head);
-	struct eddy_str rest;
-
-	if (!version || version[0] != '1' || !len || len > METHOD_LEN_MAX ||
-	    head->bytes[len] != ' ')
-		return false;
-	rest = eddy_str(head->bytes + len + 1, (size_t)(version - head->bytes) - len - 1);
-	return rest.len > sizeof(" HTTP/") - 1 &&
-	       !memchr(rest.ptr, ' ', rest.len - (sizeof(" HTTP/") - 1));
-}
-
-static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
-{
-	if (head->failed_in_callback)
-		return head->too_many_headers ?
-			       eddyi_head_refuse(head, 431, "there are too many header fields") :
-			       eddyi_head_refuse(head, 503, "the server is out of memory");
-	switch (error) {
-	case HPE_INVALID_METHOD:
-		if (has_possible_method(head))
-			return eddyi_head_refuse(head, 501, "the method is not known");
-		return eddyi_head_refuse(head, 400, "the method is malformed");
-	case HPE_INVALID_URL:
-		return eddyi_head_refuse(head, 400, "the request target is malformed");
-	case HPE_INVALID_VERSION:
-	case HPE_PAUSED_H2_UPGRADE:
-		return eddyi_head_refuse(head, 400,
-					 "the protocol version is not HTTP/1.0 or HTTP/1.1");
-	case HPE_INVALID_CONTENT_LENGTH:
-	case HPE_UNEXPECTED_CONTENT_LENGTH:
-		return eddyi_head_refuse(
-			head, 400,
-			"the content-length is malformed, repeated or combined with "
-			"transfer-encoding");
-	case HPE_INVALID_TRANSFER_ENCODING:
-		return eddyi_head_refuse(head, 400,
-					 "the transfer-encoding is malformed or not supported");
-	case HPE_INVALID_HEADER_TOKEN:
-		return eddyi_head_refuse(head, 400, "a header field is malformed");
-	default:
-		return eddyi_head_refuse(head, 400, "the request head is malformed");
+		if (eddy_str_eq_nocase(header->name, name))
+			return header;
 	}
+	return NULL;
 }
 
-bool eddyi_head_lines_are_clean(struct eddy_str head)
+struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)
 {
-	const char *at = head.ptr, *end = head.ptr + head.len;
+	const struct eddyi_header *header = next_of(head, name, &(unsigned){ 0 });
 
-	while (at < end) {
-		const char *feed = memchr(at, '\n', (size_t)(end - at));
+	return header ? header->value : eddy_str(NULL, 0);
+}
 
-		if (!feed || feed == at || feed[-1] != '\r' || *at == ' ' || *at == '\t')
-			return false;
-		if (memchr(at, '\r', (size_t)(feed - at)) != feed - 1)
-			return false;
-		at = feed + 1;
+struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name)
+{
+	struct eddy_str wanted = eddy_str_from(name), first = { NULL, 0 };
+	const struct eddyi_header *header;
+	size_t count = 0, size = 0;
+	char *text, *end;
+
+	for (unsigned at = 0; (header = next_of(head, wanted, &at)); count++) {
+		size += header->value.len + 2;
+		if (!count)
+			first = header->value;
 	}
-	return true;
-}
-
-static int judge_fields(struct eddyi_head *head)
-{
-	const struct eddyi_fields fields = {
-		.headers = head->headers,
-		.count = head->header_count,
-		.minor = head->minor,
-		.method = head->method,
-		.content_length = head->parser.content_length,
-	};
-	struct eddyi_framed framed;
-	int status = eddyi_fields_judge(&fields, &framed);
-
-	head->keep_alive = framed.keep_alive;
-	if (status != 200)
-		return eddyi_head_refuse(head, status, framed.problem);
-	head->host = head->target.authority.ptr ? head->target.authority : framed.host;
-	head->framing = framed.framing;
-	head->length = framed.length;
-	head->expect_continue = framed.expect_continue;
-	return 200;
-}
-
-static int judge(struct eddyi_head *head)
-{
-	struct eddy_str target;
-
-	if (!eddyi_head_lines_are_clean(eddy_str(head->bytes, head->len)))
-		return eddyi_head_refuse(head, 400,
-					 "a line of the head is folded or does not end in CRLF");
-	head->minor = head->parser.http_minor;
-	if (head->parser.http_major != 1)
-		return eddyi_head_refuse(head, 400,
-					 "the protocol version is not HTTP/1.0 or HTTP/1.1");
-	for (unsigned i = 0; i < head->header_count; i++) {
-		struct eddyi_header *header = &head->headers[i];
-
-		if (!header->name.len)
-			return eddyi_head_refuse(head, 400, "a header field has no name");
-		header->name = resolve(head, header->name);
-		header->value = eddy_str_trim(resolve(head, header->value));
+	if (count < 2)
+		return first;
+	/* One allocation: joining field by field would take quadratic time. */
+	text = end = eddyi_arena_alloc(head->arena, size);
+	for (unsigned at = 0; text && (header = next_of(head, wanted, &at));) {
+		if (end != text)
+			end = mempcpy(end, ", ", 2);
+		end = mempcpy(end, header->value.ptr, header->value.len);
 	}
-	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
-	head->method = eddyi_method_from(head->method_name);
-	target = resolve(head, head->target.path);
-	/* One space between the parts (RFC 9112 section 3). llhttp also accepts other protocols. */
-	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end ||
-	    !find_version(head))
-		return eddyi_head_refuse(head, 400, "the request line is malformed");
-	if (eddyi_target_parse(target, head->method, &head->target) < 0)
-		return eddyi_head_refuse(head, 400, "the request target is malformed");
-	if (!eddyi_path_remove_dots(&head->target.path))
-		return eddyi_head_refuse(head, 400, "the path leads above the root");
-	return judge_fields(head);
-}
-
-static int check_limits(struct eddyi_head *head)
-{
-	size_t line = head->line_end ? head->line_end : head->len;
-
-	if (line > head->limits->request_line_max) {
-		if (letters_in_front(head) > METHOD_LEN_MAX)
-			return eddyi_head_refuse(head, 400, "the method is malformed");
-		return eddyi_head_refuse(head, 414, "the request line is too long");
-	}
-	if (head->len - line > head->limits->header_block_max)
-		return eddyi_head_refuse(head, 431, "the header fields are too large");
-	return 0;
-}
-
-/* Check an incomplete request line. A first byte that begins no method is another protocol, such as
- * TLS, whose client may wait for a response before it sends the end of a line. */
-static int check_part_of_line(struct eddyi_head *head)
-{
-	unsigned char first = head->len ? (unsigned char)head->bytes[0] : '\r';
-
-	if ((first < ' ' && first != '\r') || first >= 0x7f)
-		return eddyi_head_refuse(head, 400, "the method is malformed");
-	return check_limits(head);
-}
-
-/* Skip blank lines before a request (RFC 9112 section 2.2). Return: false if there are too many. */
-static bool drop_blank_lines(struct eddyi_head *head)
-{
-	unsigned most = head->is_first ? 1 : BLANK_LINES_MAX;
-	size_t at = 0;
-
-	while (at + 1 < head->len && head->bytes[at] == '\r' && head->bytes[at + 1] == '\n') {
-		at += 2;
-		head->blank_lines++;
-	}
-	if (at) {
-		head->len -= at;
-		memmove(head->bytes, head->bytes + at, head->len);
-	}
-	return head->blank_lines <= most;
-}
-
-static int parse(struct eddyi_head *head, size_t from)
-{
-	llhttp_errno_t error = llhttp_execute(&head->parser, head->bytes + from, head->len - from);
-
-	if (error == HPE_OK)
-		return 0;
-	if (!head->complete)
-		return refuse_error(head, error);
-	head->len = (size_t)(llhttp_get_error_pos(&head->parser) - head->bytes);
-	return 200;
-}
-
-/* llhttp gets the request line complete, so that its version is rewritten before. */
-static bool find_line(struct eddyi_head *head)
-{
-	const char *feed = head->len ? memchr(head->bytes, '\n', head->len) : NULL;
-
-	if (!feed)
-		return false;
-	head->line_end = (size_t)(feed + 1 - head->bytes);
-	lower_version(head);
-	return true;
-}
-
-int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
-{
-	/* Enough to exceed a limit even after blank lines have been dropped. */
-	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1 +
-		      2 * BLANK_LINES_MAX;
-	size_t from = head->len, all;
-	char *into;
-	int status;
-
-	if (len > most - head->len)
-		len = most - head->len;
-	*ret_used = len;
-	into = eddyi_arena_grow(head->arena, head->bytes, head->len, &head->capacity,
-				head->len + len);
-	if (!into)
-		return eddyi_head_refuse(head, 503, "the server is out of memory");
-	head->bytes = into;
-	if (len)
-		memcpy(head->bytes + head->len, bytes, len);
-	head->len += len;
-	if (!head->line_end) {
-		if (!drop_blank_lines(head))
-			return eddyi_head_refuse(
-				head, 400, "there are too many blank lines before the request");
-		if (!find_line(head))
-			return check_part_of_line(head);
-		from = 0;
-	}
-	all = head->len;
-	status = parse(head, from);
-	if (status == 200) {
-		*ret_used = len - (all - head->len);
-		status = check_limits(head);
-		return status ? status : judge(head);
-	}
-	return status ? status : check_limits(head);
-}
-
-int eddyi_head_end(struct eddyi_head *head)
-{
-	if (!head->line_end || head->parser.http_major != 1)
-		return 0;
-	return eddyi_head_refuse(head, 400, "the request head ended too early");
+	return eddy_str(text, (size_t)(end - text));
 }

@@ -1,20 +1,15 @@
-/* head.h: parses the head of a request as its bytes arrive (RFC 9112).
- *
- * llhttp in strict mode is the parser. Ambiguous input that it accepts is rejected here: a bare LF,
- * folded lines, names of other protocols, and so on. fields.h checks what the fields mean.
- *
- * Blank lines before a request are skipped: one before the first on a connection, two between
- * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).
- *
- * The bytes are copied once, contiguously to the arena, and results point to them. */
+/* head.h: the head of a request, whatever protocol it came by: the method, the target, and the
+ * fields. */
 #ifndef EDDYI_HEAD_H
 #define EDDYI_HEAD_H
 
-#include "fields.h"
 #include "target.h"
 #include "text/arena.h"
 
-#include <llhttp.h>
+struct eddyi_header {
+	struct eddy_str name;
+	struct eddy_str value; /* without surrounding blanks */
+};
 
 struct eddyi_head_limits {
 	size_t request_line_max;
@@ -22,59 +17,23 @@ struct eddyi_head_limits {
 	unsigned header_count_max;
 };
 
+/* Zero bytes, but for `arena`, are a head of which nothing is known. */
 struct eddyi_head {
-	llhttp_t parser;
 	struct eddyi_arena *arena;
-	const struct eddyi_head_limits *limits;
-
-	char *bytes; /* all bytes of the head so far */
-	size_t len;
-	size_t capacity;
-	size_t line_end; /* length of the request line with its CRLF; 0 while it is incomplete */
-	unsigned blank_lines; /* number skipped */
-	bool is_first;        /* of its connection; set before the head is fed */
-	bool complete;
-	bool in_name;            /* the parser is in a field name */
-	bool failed_in_callback; /* allocation failed, or: */
-	bool too_many_headers;
-
-	/* Of a complete head: */
 	struct eddy_str method_name;
 	enum eddyi_method method;
 	struct eddyi_target target;
-	/* Of the target's authority, else of the Host field; may be empty in 1.0. */
+	/* Of the target's authority, else of the Host field; may be empty in HTTP/1.0. */
 	struct eddy_str host;
 	struct eddyi_header *headers;
 	unsigned header_count;
-	unsigned header_capacity;
-	unsigned minor; /* HTTP/1.minor, 0 or 1 */
-	enum eddyi_framing framing;
-	uint64_t length; /* of the body, for EDDYI_BODY_LENGTH */
-	bool keep_alive;
-	bool expect_continue;
-
+	unsigned minor;      /* of the version, HTTP/1.minor */
+	uint64_t length;     /* of the body; EDDY_LENGTH_UNKNOWN if only its end will tell */
 	const char *problem; /* why the head is rejected; static text */
 };
 
-/* `arena` and `limits` must outlive the head. */
-void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
-		     const struct eddyi_head_limits *limits);
-
-/* Take in up to `len` bytes; `*ret_used` is how many belong to the head.
- * Return: 0 if more bytes are needed; 200 if the head is complete; the status from 400 on that
- * rejects it, and `problem` says why. */
-int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used);
-
-/* Handle the end of the client's stream within a head not yet rejected.
- * Return: 400 after a complete HTTP/1 request line; 0 if there was no request. */
-int eddyi_head_end(struct eddyi_head *head);
-
 /* Reject the request for a reason other than its bytes, and discard it. Return: `status`. */
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
-
-/* Whether every line of a head ends in CRLF, contains no other CR, and is not a continuation (RFC
- * 9112 sections 2.2 and 5.2). llhttp does not check this. */
-bool eddyi_head_lines_are_clean(struct eddy_str head);
 
 /* Find the first field of this name. Return: .ptr NULL if there is none. */
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name);

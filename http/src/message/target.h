@@ -1,4 +1,4 @@
-/* target.h: parses a request-target in its four forms (RFC 9112 section 3.2).
+/* target.h: the method of a request, and its target in four forms (RFC 9112 section 3.2).
  *
  *   origin      /path?query
  *   absolute    http://host/path?query or https://…: its authority replaces the Host field
@@ -12,8 +12,38 @@
 #ifndef EDDYI_TARGET_H
 #define EDDYI_TARGET_H
 
-#include "method.h"
 #include "text/host.h"
+
+/* ---- methods ---- */
+
+/* The methods that a route can have (RFC 9110 section 9, RFC 5789). Sets of them are bit masks:
+ * `EDDYI_METHOD_BIT(EDDYI_METHOD_GET)`. */
+enum eddyi_method {
+	EDDYI_METHOD_GET,
+	EDDYI_METHOD_HEAD,
+	EDDYI_METHOD_POST,
+	EDDYI_METHOD_PUT,
+	EDDYI_METHOD_DELETE,
+	EDDYI_METHOD_CONNECT,
+	EDDYI_METHOD_OPTIONS,
+	EDDYI_METHOD_TRACE,
+	EDDYI_METHOD_PATCH,
+	EDDYI_METHOD_COUNT,                      /* methods of routes */
+	EDDYI_METHOD_OTHER = EDDYI_METHOD_COUNT, /* known to the parser, but to no route: 405 */
+};
+
+#define EDDYI_METHOD_BIT(method) (1u << (method))
+
+/* Size of the longest text of a set, with its NUL. */
+#define EDDYI_METHOD_SET_SIZE 64
+
+/* Find a method by name, case-sensitively. Return: EDDYI_METHOD_OTHER for other names. */
+enum eddyi_method eddyi_method_from(struct eddy_str name);
+
+/* Format a set as the value of an allow field: "GET, HEAD". Return: `buffer` as a string. */
+struct eddy_str eddyi_method_format_set(unsigned methods, char buffer[EDDYI_METHOD_SET_SIZE]);
+
+/* ---- targets ---- */
 
 enum eddyi_target_form {
 	EDDYI_TARGET_ORIGIN,

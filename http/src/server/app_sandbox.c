@@ -1,7 +1,7 @@
 #include "app_sandbox.h"
 
 #include "app/app.h"
-#include "exchange/open_files.h"
+#include "files/open_files.h"
 #include "tls/tls_setup.h"
 
 #include <eddy/internal/outside.h>

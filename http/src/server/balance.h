@@ -9,7 +9,7 @@
 #ifndef EDDYI_BALANCE_H
 #define EDDYI_BALANCE_H
 
-#include "conn.h"
+#include "http1/conn.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,4 @@
 /* The HTTP clients of an app for its handlers, one for each loop. */
-#include "conns.h"
 #include "exchange/exchange_state.h"
 
 #include <eddy/client.h>
@@ -17,11 +16,11 @@ void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options
 
 struct eddy_client *eddy_req_client(const struct eddy_req *req)
 {
-	struct eddyi_conns *conns = eddy_of(req->wire, struct eddyi_conn, wire)->conns;
+	struct eddyi_service *service = req->stream->service;
 
-	if (!conns->client) {
-		conns->client = eddy_client_new(req->app->client_options);
-		conns->free_client = eddy_client_free;
+	if (!service->client) {
+		service->client = eddy_client_new(req->app->client_options);
+		service->free_client = eddy_client_free;
 	}
-	return conns->client;
+	return service->client;
 }

@@ -1,9 +1,8 @@
 #include "server.h"
 
-#include "conn_pace.h"
-#include "exchange/answer.h"
-#include "exchange/descriptors.h"
-#include "exchange/open_files.h"
+#include "exchange/exchange.h"
+#include "files/descriptors.h"
+#include "files/open_files.h"
 #include "tls/tls_setup.h"
 
 #include <eddy/internal/loop.h>
@@ -86,7 +85,7 @@ static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
 {
 	int r = eddyi_conns_evict(&server->conns, ret_until_ns);
 
-	if (r < 0 && eddyi_conns_pace_crowd(&server->conns))
+	if (r < 0 && eddyi_conns_find_slow(&server->conns))
 		r = eddyi_conns_evict(&server->conns, ret_until_ns);
 	return r;
 }
@@ -135,7 +134,7 @@ static void move_party(struct eddyi_server *server, struct eddyi_party *party,
 {
 	struct eddyi_seat *seat = eddy_of(party, struct eddyi_seat, party);
 
-	if (!eddy_of(seat, struct eddyi_conn, seat)->evicted)
+	if (!eddy_of(seat, struct eddyi_parked, seat)->evicted)
 		eddyi_holders_move(&server->conns.holders, seat, standing);
 }
 
@@ -412,17 +411,17 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 /* Name the requests that shutdown cancels, by their routes. */
 static void tell_cancelled(struct eddyi_server *server)
 {
-	const struct eddy_node *all = &server->conns.in_progress;
+	const struct eddy_node *all = &server->conns.service.in_progress;
 	char routes[256] = "";
 	size_t len = 0;
 	unsigned count = 0;
 	bool is_full = false;
 
 	for (const struct eddy_node *node = all->next; node != all; node = node->next, count++) {
-		const struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, progress);
-		const char *label = eddyi_answer_label(conn->req);
+		struct eddy_req *req = eddy_of(node, struct eddy_req, in_progress);
+		const char *label = eddyi_answer_label(req);
 
-		conn->req->stopped = true;
+		req->stopped = true;
 		if (is_full)
 			continue;
 		is_full = len + strlen(", ") + strlen(label) + sizeof(", …") > sizeof(routes);
@@ -499,7 +498,7 @@ static void stop(struct eddyi_server *server)
 	/* The time of the remaining requests is up: every call in them fails now. */
 	tell_cancelled(server);
 	eddy_scope_cancel(&server->tasks);
-	eddyi_conns_evict_parked(&server->conns);
+	eddyi_conns_evict_idle(&server->conns);
 	wait_until_empty(server, UNWIND_NS, false);
 	eddy_scope_end(&shield);
 	if (server->conns.count)

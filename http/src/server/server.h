@@ -4,8 +4,9 @@
 
 #include "app/app.h"
 #include "balance.h"
-#include "conn.h"
+#include "http1/conn.h"
 #include "listen.h"
+#include "wire/clocks.h"
 
 #include <eddy/runtime.h>
 

@@ -1,6 +1,6 @@
 #include "stop.h"
 
-#include "conns.h"
+#include "parked/parked.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/log.h>

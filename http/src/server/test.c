@@ -1,78 +1,379 @@
-/* Test requests to an app over a socket pair, between a client's and a server's connection. */
+/* Test requests to an app in memory: a client's call is the stream of the request. */
 #include "app/app.h"
 #include "app/beside.h"
-#include "client/client_conn.h"
-#include "conn.h"
+#include "client/client_exchange.h"
+#include "client/client_run.h"
+#include "exchange/exchange.h"
+#include "exchange/peer.h"
+#include "http1/reply_head.h"
+#include "http1/request_head.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/debug.h>
+#include <eddy/internal/transfer.h>
 #include <eddy/log.h>
+#include <eddy/runtime.h>
 #include <eddy/test.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-/* Added to the current time it does not overflow. */
-#define FOR_EVER_NS (EDDY_NEVER / 4)
+/* A pulled body is pulled in pieces of at most this size. */
+#define PULL_SIZE ((size_t)(32 * EDDY_KIB))
 
 struct test {
 	struct eddy_app *app;
 	const char *line;
 	const struct eddy_client_request *request;
 	struct eddy_response **ret_response;
-	struct eddy_client *client;
-	struct eddyi_clocks clocks;
-	struct eddyi_conns conns;
-	struct eddy_scope tasks;
-	struct eddy_event gone;
 };
 
-/* ---- the server's end ---- */
+/* The two ends of a request. */
+struct ends {
+	struct eddyi_stream stream;
+	struct eddyi_service service;
+	struct eddyi_call *call;
+	struct eddy_app *app;
+	struct eddyi_end *end; /* NULL: not yet determined */
+	struct eddyi_request_head head;
+	struct eddyi_body body;
+	struct eddyi_clocks clocks;
+	struct eddy_timeout timeout; /* of a pull */
+	struct eddy_req *req;
+	uint64_t given; /* bytes of the body that the client has given */
+	char *pulled;   /* PULL_SIZE bytes; NULL before the first pull */
+	size_t pulled_at, pulled_len;
+	uint64_t sent;
+	size_t size; /* of the response's `whole` */
+	bool has_ended;
+	int error; /* of the client */
+};
 
-static void evictable(struct eddyi_conns *conns)
+static struct ends *ends_of(const struct eddy_req *req)
 {
-	(void)conns;
+	return eddy_of(req->stream, struct ends, stream);
 }
 
-static void gone(struct eddyi_conns *conns)
+/* ---- the body of the request ---- */
+
+static void expire(struct eddy_timeout *timeout)
 {
-	eddy_event_set(&eddy_of(conns, struct test, conns)->gone);
+	eddyi_exchange_expire(eddy_of(timeout, struct ends, timeout)->req);
 }
 
-static void begin_serving(struct test *test, int fd)
+/* Return: bytes, 0, -errno. */
+static ssize_t pull(struct ends *ends)
 {
-	eddyi_clocks_init(&test->clocks, &test->app->options, 0);
-	test->conns = (struct eddyi_conns){
+	const struct eddy_client_request *request = ends->call->request;
+	ssize_t r;
+
+	if (!ends->pulled)
+		ends->pulled = malloc(PULL_SIZE);
+	if (!ends->pulled)
+		return -ENOMEM;
+	eddy_timeout_arm(&ends->timeout, &ends->clocks.body);
+	r = request->pull(request->pull_data, ends->pulled, PULL_SIZE);
+	eddy_timeout_disarm(&ends->timeout);
+	if (r >= 0 && ((size_t)r > PULL_SIZE ||
+		       (request->pull_len && (r ? (uint64_t)r > request->pull_len - ends->given :
+						  ends->given < request->pull_len))))
+		r = -EINVAL;
+	if (r < 0 && r != -ECANCELED)
+		ends->error = (int)r;
+	if (r < 0)
+		return r == -ECANCELED ? r : -ECONNRESET;
+	ends->given += (uint64_t)r;
+	ends->pulled_at = 0;
+	ends->pulled_len = (size_t)r;
+	return r;
+}
+
+static ssize_t read_pulled(struct ends *ends, void *buf, size_t len)
+{
+	ssize_t r = 1;
+
+	if (!ends->pulled_len)
+		r = pull(ends);
+	if (r <= 0)
+		return r;
+	if (len > ends->pulled_len)
+		len = ends->pulled_len;
+	memcpy(buf, ends->pulled + ends->pulled_at, len);
+	ends->pulled_at += len;
+	ends->pulled_len -= len;
+	return (ssize_t)len;
+}
+
+static ssize_t read_bytes(struct ends *ends, void *buf, size_t len)
+{
+	struct eddy_str left = eddy_str_skip(ends->call->request->body, (size_t)ends->given);
+
+	if (len > left.len)
+		len = left.len;
+	if (len)
+		memcpy(buf, left.ptr, len);
+	ends->given += len;
+	return (ssize_t)len;
+}
+
+static ssize_t read_file(struct ends *ends, void *buf, size_t len)
+{
+	const struct eddy_client_file *file = ends->call->request->file;
+	int r;
+
+	if (len > file->len - ends->given)
+		len = (size_t)(file->len - ends->given);
+	r = eddyi_transfer_read(file->fd, buf, len, file->offset + ends->given);
+	if (r == -ENODATA)
+		ends->error = -EINVAL;
+	if (r < 0)
+		return r == -ECANCELED ? r : -ECONNRESET;
+	ends->given += len;
+	return (ssize_t)len;
+}
+
+static ssize_t read_some(struct eddy_req *req, void *buf, size_t len)
+{
+	struct ends *ends = ends_of(req);
+	const struct eddy_client_request *request = ends->call->request;
+	struct eddyi_body *body = &ends->body;
+	uint64_t left = req->head.length - body->took;
+	ssize_t r;
+
+	if (body->error)
+		return body->error;
+	if (body->ended || !len)
+		return 0;
+	if (req->head.length != EDDY_LENGTH_UNKNOWN && left > body->max - body->took)
+		return eddyi_body_fail(body, -EFBIG);
+	r = request->pull ? read_pulled(ends, buf, len) :
+	    request->file ? read_file(ends, buf, len) :
+			    read_bytes(ends, buf, len);
+	if (r < 0)
+		return eddyi_body_fail(body, (int)r);
+	body->took += (uint64_t)r;
+	body->ended = r == 0 || body->took == req->head.length;
+	return body->took > body->max ? eddyi_body_fail(body, -EFBIG) : r;
+}
+
+static int file_in(struct eddy_req *req, struct eddy_transfer *file, uint64_t max)
+{
+	(void)req;
+	(void)file;
+	(void)max;
+	return -EAGAIN;
+}
+
+static size_t arrived(const struct eddy_req *req)
+{
+	const struct ends *ends = ends_of(req);
+
+	return eddy_str_skip(ends->call->request->body, (size_t)ends->given).len;
+}
+
+/* ---- the response ---- */
+
+static void send_head(struct eddy_req *req, uint64_t length)
+{
+	struct ends *ends = ends_of(req);
+	struct eddy_response *response = ends->call->response;
+	const struct eddy_client_options *options = &ends->call->client->options;
+	struct eddyi_reply reply;
+	struct eddy_str head;
+	size_t used;
+	int r = -ENOMEM;
+
+	eddyi_reply_begin(&reply, req, length, true);
+	head = eddyi_reply_head(&reply, req, &ends->clocks, 0);
+	eddyi_response_head_init(&response->head, &response->arena, options->head_max,
+				 options->header_count_max);
+	if (head.ptr)
+		r = eddyi_response_head_feed(&response->head, head.ptr, head.len, reply.silent,
+					     &used);
+	if (r < 0)
+		ends->error = r;
+	else
+		ends->sent += head.len;
+}
+
+/* Make room for `more` bytes of the body, and a NUL. Return: 0, -ENOMEM, -EMSGSIZE. */
+static int make_room(struct ends *ends, uint64_t more)
+{
+	struct eddy_response *response = ends->call->response;
+	uint64_t need = response->whole_len + more + 1;
+	char *whole;
+
+	if (ends->error)
+		return ends->error;
+	if (need - 1 > response->body_max)
+		return ends->error = -EMSGSIZE;
+	if (need <= ends->size)
+		return 0;
+	need = need < 2 * ends->size ? 2 * ends->size : need;
+	whole = realloc(response->whole, need);
+	if (!whole)
+		return ends->error = -ENOMEM;
+	response->whole = whole;
+	ends->size = need;
+	return 0;
+}
+
+/* Count bytes that have been added to the body. */
+static void have_sent(struct ends *ends, size_t len, bool last)
+{
+	struct eddy_response *response = ends->call->response;
+
+	response->whole_len += len;
+	response->whole[response->whole_len] = 0;
+	ends->sent += len;
+	ends->has_ended = last;
+}
+
+static int send_bytes(struct eddy_req *req, struct eddy_str bytes, bool last)
+{
+	struct ends *ends = ends_of(req);
+	struct eddy_response *response = ends->call->response;
+	int r = make_room(ends, bytes.len);
+
+	if (r < 0)
+		return r;
+	if (bytes.len)
+		memcpy(response->whole + response->whole_len, bytes.ptr, bytes.len);
+	have_sent(ends, bytes.len, last);
+	return 0;
+}
+
+static int file_out(struct eddy_req *req, struct eddy_transfer *file, bool last)
+{
+	struct ends *ends = ends_of(req);
+	struct eddy_response *response = ends->call->response;
+	int r = send_bytes(req, file->head, false);
+
+	if (r == 0)
+		r = make_room(ends, file->len);
+	if (r == 0)
+		r = eddyi_transfer_read(file->file, response->whole + response->whole_len,
+					(size_t)file->len, file->offset);
+	if (r == 0)
+		have_sent(ends, (size_t)file->len, last);
+	return r;
+}
+
+static void cut(struct eddy_req *req)
+{
+	ends_of(req)->has_ended = false;
+}
+
+/* As a unix socket without a name. */
+static const struct eddyi_end *end_of(const struct eddy_req *req)
+{
+	const struct eddy_sockaddr addr = { .addr.any.sa_family = AF_UNIX,
+					    .len = sizeof(sa_family_t) };
+	struct ends *ends = ends_of(req);
+
+	if (!ends->end)
+		ends->end = eddyi_end_new(&addr, &req->app->trust);
+	return ends->end;
+}
+
+static const struct eddyi_stream_verbs verbs = {
+	.read = read_some,
+	.file_in = file_in,
+	.send_head = send_head,
+	.send = send_bytes,
+	.file_out = file_out,
+	.cut = cut,
+	.arrived = arrived,
+	.end = end_of,
+};
+
+/* ---- both ends ---- */
+
+/* Task: the app's end. */
+static int serve(void *arg)
+{
+	struct ends *ends = arg;
+
+	eddyi_opened_begin();
+	eddyi_exchange(ends->req, &ends->body);
+	eddyi_req_free(ends->req);
+	/* Files of the response are closed by now. */
+	eddyi_opened_end();
+	return 0;
+}
+
+/* Begin the request with the client's head. Return: 0, -ENOMEM. */
+static int begin(struct ends *ends)
+{
+	struct eddy_str head = eddyi_client_make_head(ends->call);
+	size_t used;
+	int status;
+
+	if (!head.ptr)
+		return -ENOMEM;
+	ends->req = eddyi_req_new(ends->app, &ends->stream, sizeof(*ends->req));
+	if (!ends->req)
+		return -ENOMEM;
+	eddyi_request_head_init(&ends->head, &ends->req->head, &ends->app->head_limits);
+	status = eddyi_request_head_feed(&ends->head, head.ptr, head.len, &used);
+	ends->req->refused = status >= 400 ? status : 0;
+	ends->body.ended = ends->head.framing == EDDYI_BODY_NONE || !ends->req->head.length;
+	return 0;
+}
+
+static int exchange(struct ends *ends)
+{
+	struct eddy_scope scope;
+	int r = begin(ends);
+
+	if (r < 0)
+		return r;
+	eddy_scope_begin(&scope, NULL);
+	r = eddy_scope_spawn(&scope, "request", serve, ends);
+	if (r < 0)
+		eddyi_req_free(ends->req);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	if (r < 0 || ends->has_ended)
+		return r;
+	if (ends->error)
+		return eddyi_client_fail(ends->call->client, ends->error, "%s",
+					 strerror(-ends->error));
+	return eddyi_client_fail(ends->call->client, -ECONNRESET,
+				 "the server closed the connection %s",
+				 ends->call->response->head.status ?
+					 "before the end of its response" :
+					 "without a response");
+}
+
+static int exchange_in_memory(struct eddyi_call *call)
+{
+	struct test *test = call->client->exchange_data;
+	struct ends ends = {
+		.stream = {
+			.verbs = &verbs,
+			.service = &ends.service,
+			.sent = &ends.sent,
+			.bound = test->app->addresses[0].text,
+			.number = -1,
+		},
+		.call = call,
 		.app = test->app,
-		.clocks = &test->clocks,
-		.tasks = &test->tasks,
-		.evictable = evictable,
-		.gone = gone,
+		.body.max = UINT64_MAX,
+		.timeout.expire = expire,
 	};
-	eddyi_conns_init(&test->conns);
-	eddy_event_init(&test->gone);
-	eddy_scope_begin(&test->tasks, NULL);
-	eddyi_conn_new(&test->conns, fd,
-		       &(struct eddyi_address){ test->app->addresses[0].text, .plain = true });
+	int r;
+
+	eddyi_service_init(&ends.service);
+	eddyi_clocks_init(&ends.clocks, &test->app->options, 0);
+	r = exchange(&ends);
+	eddyi_clocks_deinit(&ends.clocks);
+	eddyi_service_deinit(&ends.service);
+	free(ends.pulled);
+	free(ends.end);
+	return r;
 }
-
-/* The client's end is closed: wait until the connection has unwound. */
-static void end_serving(struct test *test, bool cut)
-{
-	struct eddy_scope shield;
-
-	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	if (cut)
-		eddy_scope_cancel(&test->tasks);
-	if (test->conns.count)
-		eddy_event_wait(&test->gone);
-	eddy_scope_end(&shield);
-	eddy_scope_end(&test->tasks);
-	eddyi_conns_deinit(&test->conns);
-	eddyi_clocks_deinit(&test->clocks);
-}
-
-/* ---- the client's end ---- */
 
 /* Parse the line into method and URL. Return: 0, -EINVAL, -ENOMEM. */
 static int take_line(struct test *test, struct eddyi_arena *arena, const char **ret_method,
@@ -92,32 +393,11 @@ static int take_line(struct test *test, struct eddyi_arena *arena, const char **
 	return 0;
 }
 
-/* Give the client its only connection. Takes ownership of `fd`, also on failure. */
-static int connect_client(struct test *test, struct eddyi_arena *arena, const char *text, int fd)
-{
-	struct eddyi_client_conn *conn = NULL;
-	struct eddyi_url url;
-	struct eddy_str origin;
-	int r = eddyi_url_parse(eddy_str_from(text), &url);
-
-	if (r == 0) {
-		origin = eddyi_url_origin(arena, &url);
-		conn = origin.ptr ? eddyi_client_conn_new(test->client, fd, origin) : NULL;
-		r = conn ? 0 : -ENOMEM;
-	}
-	if (r < 0)
-		eddyi_close_now(fd);
-	else
-		eddyi_client_conn_keep(conn);
-	return r < 0 && r != -ENOMEM ? -EINVAL : r;
-}
-
-static int ask(struct test *test, int fd)
+static int ask(struct test *test, struct eddy_client *client)
 {
 	struct eddy_client_request request = { 0 };
 	struct eddyi_arena arena = { 0 };
 	struct eddy_response *response;
-	struct eddy_str body;
 	const char *url;
 	int r;
 
@@ -126,61 +406,34 @@ static int ask(struct test *test, int fd)
 	if (!request.body_max)
 		request.body_max = UINT64_MAX;
 	r = take_line(test, &arena, &request.method, &url);
-	if (r < 0)
-		eddyi_close_now(fd);
-	else
-		r = connect_client(test, &arena, url, fd);
 	if (r == 0)
-		r = eddy_client_send(test->client, url, &request, &response);
+		r = eddy_client_send(client, url, &request, &response);
 	eddyi_arena_deinit(&arena);
 	if (r < 0)
 		return r;
-	r = eddy_response_body(response, &body);
-	if (r < 0) {
-		eddy_response_free(response);
-		return r;
-	}
 	/* The response outlives the client. */
 	response->client = NULL;
 	*test->ret_response = response;
 	return 0;
 }
 
-/* ---- both ends ---- */
-
-static int test_over(struct test *test, const int fds[2])
+static int test_in_memory(struct test *test)
 {
+	struct eddy_client *client = eddy_client_new(&(struct eddy_client_options){
+		/* The client waits for the app. */
+		.timeout_ns = EDDY_NEVER,
+	});
 	int r;
 
-	test->client = eddy_client_new(&(struct eddy_client_options){
-		/* No timeouts: the client waits for the app. */
-		.timeout_ns = EDDY_NEVER,
-		.idle_timeout_ns = FOR_EVER_NS,
-		.stall_timeout_ns = FOR_EVER_NS,
-	});
-	if (!test->client) {
-		eddyi_close_now(fds[0]);
-		eddyi_close_now(fds[1]);
+	if (!client)
 		return -ENOMEM;
-	}
-	test->client->is_cut_off = true;
-	begin_serving(test, fds[1]);
-	r = ask(test, fds[0]);
+	client->exchange = exchange_in_memory;
+	client->exchange_data = test;
+	r = ask(test, client);
 	if (r < 0)
-		eddy_debug("eddy::test", "%s: %s", test->line, eddy_client_error(test->client));
-	eddy_client_free(test->client);
-	end_serving(test, r < 0);
-	/* If the server's end is cancelled first, the client sees its connection close. */
-	return r < 0 && eddy_is_cancelled() ? -ECANCELED : r;
-}
-
-static int test_connected(struct test *test)
-{
-	int fds[2];
-
-	if (eddyi_socketpair_now(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	return test_over(test, fds);
+		eddy_debug("eddy::test", "%s: %s", test->line, eddy_client_error(client));
+	eddy_client_free(client);
+	return r;
 }
 
 /* Run the tasks of eddy_app_add_task() for this request as well. */
@@ -194,7 +447,7 @@ static int test_beside(struct test *test)
 	eddy_scope_begin(&scope, NULL);
 	r = eddyi_beside_begin(&beside, &scope);
 	if (r == 0)
-		r = test_connected(test);
+		r = test_in_memory(test);
 	eddyi_beside_end(&beside);
 	eddy_scope_end(&scope);
 	return r;
@@ -209,8 +462,6 @@ static int run_test(void *arg)
 	eddyi_app_stand_in(app);
 	r = eddyi_app_prepare(app, false);
 	eddyi_app_stand_back(app);
-	if (r == 0)
-		r = eddy_buffers_prepare();
 	if (r < 0)
 		return r;
 	return test_beside(test);

@@ -14,7 +14,6 @@
 #define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
 
 struct eddyi_tls;
-struct eddyi_end;
 struct eddy_event;
 struct eddy_op;
 
@@ -39,14 +38,11 @@ struct eddyi_wire {
 	char *held; /* EDDYI_HELD_SIZE bytes; NULL if empty */
 	uint32_t held_at;
 	uint32_t held_len;
-	const char *bound;     /* the address that accepted it, as configured */
-	struct eddyi_end *end; /* owned by the connection; NULL: not yet determined */
 	int fd;
 	uint64_t sent;      /* bytes of responses before encryption, including held ones */
 	unsigned looks;     /* consecutive checks without progress of the peer */
 	uint64_t taken;     /* bytes acknowledged at the last check */
 	uint64_t looked_ns; /* time of the last check, as of `timeout` */
-	bool last;          /* no further request will be read */
 	bool ended;         /* the peer has ended its stream */
 	bool lost;          /* received bytes were lost on allocation failure */
 };

@@ -1,6 +1,6 @@
 /* executor.h: the executor of a loop takes the entries of its submission queue, makes their calls, and posts the
- * completions. Both queues are those of `loop->ring`, whoever owns their memory, so ops are prepared and
- * dispatched the same way with each executor.
+ * completions. Both queues are those of `loop->ring`, in the kernel's memory or in the program's, so ops are
+ * prepared and dispatched the same way with each executor.
  *
  * An executor keeps the one guarantee: the memory that an entry names is in use until its last completion is
  * posted. Its functions call none of the program's code, so they may be called wherever an op is begun.

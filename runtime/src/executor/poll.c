@@ -8,10 +8,10 @@
  *    timer, linked to an earlier entry, or in `completed` for want of room in the completion queue. From its start
  *    until it is complete it is also in `started`.
  * 2. A descriptor is armed in epoll while entries wait for it. EPOLLONESHOT ends that at each event, so an event
- *    that nobody waits for comes once at most. Each wait asks epoll anew: the number may have been closed and be of
+ *    without a waiting entry comes once at most. Each wait asks epoll anew: the number may have been closed and be of
  *    another file since the last one.
  * 3. If an event lets no entry go on (a socket's error queue makes it ready for ever), the watch is `edge`, armed
- *    with EPOLLET, until nobody waits. So is one with a multishot poll.
+ *    with EPOLLET, until no entry waits. So is one with a multishot poll.
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
  */
 #include "core/executor.h"
@@ -92,7 +92,7 @@ struct poller {
 	/* Of loop->ring, which points to them. */
 	unsigned sq_head, sq_tail, sq_flags;
 	unsigned cq_head, cq_tail;
-	struct watch **watches; /* by descriptor; NULL until somebody waits for it */
+	struct watch **watches; /* by descriptor; NULL until an entry waits for it */
 	size_t watch_count;
 	size_t waiting; /* entries that wait for a descriptor */
 	struct eddy_node started[BUCKETS];
@@ -1284,7 +1284,7 @@ static void free_all(struct eddy_node *list)
 		free(eddy_of(node, struct entry, queued));
 }
 
-/* No op of the loop is in flight any more; entries that nobody asks about may be. */
+/* No op of the loop is in flight any more; entries whose completions are ignored may be. */
 static void poll_end(struct eddy_loop *loop)
 {
 	struct poller *poller = poll_of(loop);

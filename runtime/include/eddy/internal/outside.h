@@ -93,8 +93,6 @@ static inline int eddyi_random(void *bytes, size_t len, unsigned flags)
 
 /* Sockets. */
 EDDYI_NOW(int, socket, (int family, int type, int protocol), (family, type, protocol))
-EDDYI_NOW(int, socketpair, (int family, int type, int protocol, int fds[2]),
-	  (family, type, protocol, fds))
 EDDYI_NOW(int, bind, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
 EDDYI_NOW(int, listen, (int fd, int backlog), (fd, backlog))
 EDDYI_NOW(int, connect, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
