@@ -249,7 +249,15 @@ run_page() {
 	run_asan e2e
 }
 
-run_package() { (python3 "$root/tests/package.py" "$root" || true) | tally package -; }
+run_package() {
+	(python3 "$root/tests/package.py" "$root" || true) | tally package -
+	if compile "$root/build" all; then
+		(python3 "$root/tests/shown.py" "$root" || true) | tally shown -
+	else
+		case_is shown 'not ok' 'build builds'
+	fi
+}
+
 # The site and the manual pages: Sphinx takes its time to make them.
 run_site() { (python3 "$root/tests/pages.py" "$root" html man || true) | tally site -; }
 
