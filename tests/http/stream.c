@@ -1,6 +1,7 @@
 /* Tests of http/src/exchange/stream.h: the same requests over a connection and in memory come to the same. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <eddy/coder.h>
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 #include <eddy/test.h>
@@ -60,6 +61,15 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_file(res, EDDY_STR("file.txt"), fd, NULL);
 }
 
+/* A layer has another file for the body, which is empty. */
+static int empty(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = small(req, res);
+
+	eddy_res_replace(res, memfd_create("empty", MFD_CLOEXEC), 0);
+	return r;
+}
+
 static int nothing(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
@@ -82,6 +92,7 @@ static struct eddy_app *make_app(void)
 	eddy_app_map_post(app, "/save", save);
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/file", file);
+	eddy_app_map_get(app, "/empty", empty);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/half", half);
 	return app;
@@ -120,6 +131,7 @@ static const struct row {
 	{ "GET", "/none", NONE, NULL, 404 },
 	{ "DELETE", "/small", NONE, NULL, 405 },
 	{ "GET", "/%00", NONE, NULL, 400 },
+	{ "GET", "/empty", NONE, NULL, 200 },
 	{ "GET", "/nothing", NONE, NULL, 204 },
 	{ "GET", "/stream", NONE, NULL, 200 },
 	{ "HEAD", "/stream", NONE, NULL, 200 },
@@ -275,7 +287,7 @@ static bool is_same_body(const struct row *row, const struct got *a, const struc
 	return a->len == b->len && (!a->len || memcmp(a->body, b->body, a->len) == 0);
 }
 
-Test(stream, is_the_same_in_memory)
+static void compare(const struct eddy_transfer_options *technique)
 {
 	static struct talk talk;
 
@@ -289,6 +301,7 @@ Test(stream, is_the_same_in_memory)
 	eddy_app_free(talk.app);
 	talk.app = make_app();
 	eddy_app_bind(talk.app, talk.address);
+	eddy_app_with_server(talk.app, &(struct eddy_server_options){ .transfer = technique });
 	cr_assert(eq(int, eddy_run(NULL, talk_over, &talk), 0));
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct got *over = &talk.over[i], *within = &talk.within[i];
@@ -308,4 +321,15 @@ Test(stream, is_the_same_in_memory)
 	unlinkat(dir, "socket", 0);
 	close(dir);
 	rmdir(dir_path);
+}
+
+Test(stream, is_the_same_in_memory)
+{
+	compare(&(struct eddy_transfer_options){ 0 });
+}
+
+/* Whatever the size of a file, it is not copied behind the head. */
+Test(stream, is_the_same_by_sendfile)
+{
+	compare(&(struct eddy_transfer_options){ .technique = EDDY_TECHNIQUE_SENDFILE });
 }

@@ -12,6 +12,7 @@
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
 #include <eddy/route.h>
+#include <eddy/scope.h>
 #include <stdatomic.h>
 
 #define EDDYI_ADDRESSES_MAX 64
@@ -194,5 +195,25 @@ void eddyi_app_stand_back(struct eddy_app *app);
 /* Read the configuration file, prepare for a run or test, and report mistakes. Suspends.
  * Return: 0, -EINVAL, -errno. */
 int eddyi_app_prepare(struct eddy_app *app, bool is_run);
+
+/* ---- tasks beside requests ---- */
+
+/* Of the tasks of eddy_app_add_task(), which run while an app runs.
+ *
+ * Invariant: they are in a shielded scope, which a task of its own ends after the last
+ * request, also if the program cancels its app. */
+struct eddyi_beside_keeper {
+	const struct eddy_app *app;
+	struct eddy_event begun, served;
+	int result;
+};
+
+void eddyi_beside_init(struct eddyi_beside_keeper *keeper, const struct eddy_app *app);
+
+/* Start the tasks. Suspends, and is not cancelled. Return: 0; -errno, and log records say why. */
+int eddyi_beside_begin(struct eddyi_beside_keeper *keeper, struct eddy_scope *scope);
+
+/* Cancel the tasks after the last request. The end of the scope waits for them. */
+void eddyi_beside_end(struct eddyi_beside_keeper *keeper);
 
 #endif

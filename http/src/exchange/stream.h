@@ -50,7 +50,7 @@ static inline void eddyi_service_deinit(struct eddyi_service *service)
 		service->free_client(service->client);
 }
 
-/* All suspend, except for `send_head`, `arrived` and `cut`. The response is one `send_head`, then
+/* The first five may suspend, except for `send_head`. The response is one `send_head`, then
  * bytes and files of the body, of which the last call has `last` set: with no bytes if the response
  * has no body. */
 struct eddyi_stream_verbs {

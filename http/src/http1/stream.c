@@ -255,14 +255,14 @@ static int send_small_file(struct eddyi_http1 *http1, const struct eddy_transfer
 {
 	size_t len = (size_t)file->len;
 	bool framed = is_framed(http1);
-	struct eddy_str head = make_head(http1, file->head.len + len + 2 * AROUND_CHUNK);
+	struct eddy_str head = make_head(http1, len + 2 * AROUND_CHUNK);
 	char line[AROUND_CHUNK], *at;
 	int r;
 
 	if (!head.ptr)
 		return -ENOMEM;
 	at = (char *)head.ptr + head.len;
-	if (framed && len)
+	if (framed)
 		at = append(at, begin_chunk(line, len));
 	r = eddyi_transfer_read(file->file, at, len, file->offset);
 	if (r < 0)
@@ -283,11 +283,10 @@ static struct eddy_str before_file(struct eddyi_http1 *http1, const struct eddy_
 
 	if (!http1->head_due && !is_framed(http1))
 		return head.ptr ? head : EDDY_STR("");
-	if (http1->head_due) {
+	if (http1->head_due)
 		head = make_head(http1, extra);
-	} else {
+	else
 		head = eddy_str(eddyi_arena_alloc(&http1->req.arena, extra), 0);
-	}
 	if (!head.ptr)
 		return head;
 	at = (char *)head.ptr + head.len;
@@ -305,6 +304,9 @@ static int file_out(struct eddy_req *req, struct eddy_transfer *file, bool last)
 	struct eddy_str tail = EDDY_STR("");
 	int r;
 
+	/* An empty chunk would be the last one. */
+	if (!file->len)
+		return send_some(req, file->head, last);
 	if (http1->head_due && last && !file->head.len && eddyi_transfer_copies_out(file->len))
 		return send_small_file(http1, file);
 	if (is_framed(http1))

@@ -2,7 +2,7 @@
 #ifndef EDDYI_RUN_STATE_H
 #define EDDYI_RUN_STATE_H
 
-#include "app/beside.h"
+#include "app/app.h"
 #include "notify.h"
 #include "server.h"
 

@@ -1,6 +1,5 @@
 /* Test requests to an app in memory: a client's call is the stream of the request. */
 #include "app/app.h"
-#include "app/beside.h"
 #include "client/client_exchange.h"
 #include "client/client_run.h"
 #include "exchange/exchange.h"

@@ -5,7 +5,6 @@
 #include "accelerated.h"
 #include "hello.h"
 #include "ktls.h"
-#include "pem.h"
 #include "tls_chain.h"
 #include "tls_points.h"
 
@@ -14,9 +13,65 @@
 #include <wolfssl/openssl/pem.h>
 
 #include <ctype.h>
+#include <eddy/file.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- files of certificates and keys in memory ---- */
+
+struct pem {
+	const char *path;
+	unsigned char *bytes; /* NULL if nothing was read */
+	size_t len;
+};
+
+#define FILE_MAX (1 << 20)
+
+/* Wipe and free the bytes; also after pem_init() has failed. */
+static void pem_deinit(struct pem *pem)
+{
+	if (pem->bytes)
+		explicit_bzero(pem->bytes, pem->len);
+	free(pem->bytes);
+}
+
+static const char *reason_of(int error)
+{
+	if (error == -EACCES)
+		return "Permission denied; the user that runs the server must be able to read it";
+	if (error == -EISDIR)
+		return "it is not a file";
+	if (error == -EFBIG)
+		return "it is larger than 1 MiB";
+	return strerror(-error);
+}
+
+/* Read a regular file of at most 1 MiB. `path` is borrowed; `what` names its content for log
+ * records. Blocks. Return: 0; -EINVAL after an ERROR log record. */
+static int pem_init(struct pem *pem, const char *path, const char *what)
+{
+	char *bytes;
+	ssize_t r = eddy_file_load(path, FILE_MAX, &bytes);
+
+	*pem = (struct pem){ .path = path };
+	if (r < 0) {
+		eddy_error("eddy::tls", "can't read the %s \"%s\": %s", what, path,
+			   reason_of((int)r));
+		return -EINVAL;
+	}
+	pem->bytes = (unsigned char *)bytes;
+	pem->len = (size_t)r;
+	return 0;
+}
+
+static bool pem_has(const struct pem *pem, const char *text)
+{
+	return memmem(pem->bytes, pem->len, text, strlen(text)) != NULL;
+}
+
+/* ---- credentials ---- */
 
 /* Limit of the authorities' names sent to clients. */
 #define NAMES_MAX ((size_t)(8 * EDDY_KIB))
@@ -113,7 +168,7 @@ static bool is_quick(WOLFSSL_X509 *x509, unsigned kind)
 
 /* ---- contexts ---- */
 
-static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
+static int load_cert(struct eddyi_tls_credential *credential, const struct pem *pem)
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(pem->bytes, (int)pem->len,
 								  WOLFSSL_FILETYPE_PEM);
@@ -168,8 +223,8 @@ static bool sign_and_verify(WOLFSSL_EVP_PKEY *private, WOLFSSL_EVP_PKEY *public)
 	return ok;
 }
 
-static bool is_pair(struct eddyi_tls_credential *credential, const struct eddyi_pem *cert,
-		    const struct eddyi_pem *key)
+static bool is_pair(struct eddyi_tls_credential *credential, const struct pem *cert,
+		    const struct pem *key)
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(cert->bytes, (int)cert->len,
 								  WOLFSSL_FILETYPE_PEM);
@@ -188,10 +243,10 @@ static bool is_pair(struct eddyi_tls_credential *credential, const struct eddyi_
 	return ok;
 }
 
-static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem,
-		    const struct eddyi_pem *cert)
+static int load_key(struct eddyi_tls_credential *credential, const struct pem *pem,
+		    const struct pem *cert)
 {
-	if (eddyi_pem_has(pem, "ENCRYPTED")) {
+	if (pem_has(pem, "ENCRYPTED")) {
 		eddy_error(
 			"eddy::tls",
 			"the key in \"%s\" is encrypted, which is not supported: decrypt it with "
@@ -199,7 +254,7 @@ static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_
 			pem->path);
 		return -EINVAL;
 	}
-	if (!eddyi_pem_has(pem, "PRIVATE KEY-----") ||
+	if (!pem_has(pem, "PRIVATE KEY-----") ||
 	    wolfSSL_CTX_use_PrivateKey_buffer(credential->context, pem->bytes, (long)pem->len,
 					      WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS) {
 		eddy_error("eddy::tls",
@@ -219,7 +274,7 @@ static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_
 }
 
 /* Add the names of the authorities in a file. Return: false on allocation failure. */
-static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X509_NAME) * names,
+static bool collect_names(const struct pem *pem, WOLF_STACK_OF(WOLFSSL_X509_NAME) * names,
 			  size_t *ret_size)
 {
 	WOLFSSL_BIO *bio = wolfSSL_BIO_new_mem_buf(pem->bytes, (int)pem->len);
@@ -246,7 +301,7 @@ static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X50
 
 /* Tell clients with several certificates which authorities are trusted. The library does so only in
  * TLS 1.2, and fails if the names exceed a record. Return: false on allocation failure. */
-static bool announce_client_ca(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
+static bool announce_client_ca(struct eddyi_tls_credential *credential, const struct pem *pem)
 {
 	WOLF_STACK_OF(WOLFSSL_X509_NAME) *names = wolfSSL_sk_X509_NAME_new(NULL);
 	size_t size = 0;
@@ -261,8 +316,8 @@ static bool announce_client_ca(struct eddyi_tls_credential *credential, const st
 
 static int load_client_ca(struct eddyi_tls_credential *credential, const char *path)
 {
-	struct eddyi_pem pem;
-	int r = eddyi_pem_init(&pem, path, "client CA");
+	struct pem pem;
+	int r = pem_init(&pem, path, "client CA");
 
 	if (r < 0)
 		return r;
@@ -274,7 +329,7 @@ static int load_client_ca(struct eddyi_tls_credential *credential, const char *p
 		eddy_error("eddy::tls", "can't read the client CA \"%s\": out of memory", path);
 		r = -EINVAL;
 	}
-	eddyi_pem_deinit(&pem);
+	pem_deinit(&pem);
 	return r;
 }
 
@@ -333,7 +388,7 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 			      const struct eddy_tls_options *options, const char *cert,
 			      const char *key)
 {
-	struct eddyi_pem cert_pem, key_pem;
+	struct pem cert_pem, key_pem;
 	int r;
 
 	*credential = (struct eddyi_tls_credential){ .context = new_context(options) };
@@ -341,15 +396,15 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 		eddy_error("eddy::tls", "can't set TLS up: out of memory");
 		return -EINVAL;
 	}
-	r = eddyi_pem_init(&cert_pem, cert, "certificate");
+	r = pem_init(&cert_pem, cert, "certificate");
 	if (r == 0)
 		r = load_cert(credential, &cert_pem);
 	/* Check both files, so that one start shows the problems of both. */
-	if (eddyi_pem_init(&key_pem, key ? key : cert, "private key") < 0 ||
+	if (pem_init(&key_pem, key ? key : cert, "private key") < 0 ||
 	    (r == 0 && load_key(credential, &key_pem, &cert_pem) < 0))
 		r = -EINVAL;
-	eddyi_pem_deinit(&key_pem);
-	eddyi_pem_deinit(&cert_pem);
+	pem_deinit(&key_pem);
+	pem_deinit(&cert_pem);
 	if (ask_clients(credential, options) < 0)
 		r = -EINVAL;
 	wolfSSL_ERR_clear_error();
