@@ -16,7 +16,7 @@ find_families() {
 	for name in big interop release soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang cancels chaos clang debian package page roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
+	families+=(abi asan-clang cancels chaos clang debian package page poll roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -204,6 +204,17 @@ run_chaos() {
 	run_e2e_family chaos
 }
 
+# All tests of the layers, and servers, without io_uring.
+run_poll() {
+	local -x EDDY_EXECUTOR=poll EDDY_TEST_EXCEPT
+	if ! compile "$root/build" build.ninja; then
+		case_is poll 'not ok' 'build is configured'
+		return
+	fi
+	read -r EDDY_TEST_EXCEPT <"$root/build/tests/poll"
+	run_in "$root/build" poll "${criterion_tests[@]}" e2e
+}
+
 # Ops of each kind that polls, cancelled a million times while others take what they wait for.
 run_cancels() {
 	local program=tests/runtime/test-runtime
@@ -317,7 +328,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | clang | debian | fuzz | interop | package | page | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | clang | debian | fuzz | interop | package | page | poll | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

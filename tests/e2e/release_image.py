@@ -77,9 +77,9 @@ class Image(Case):
         self.assertIn('Shutting down', self.run_podman('logs', 'files'))
 
     def test_without_the_profile(self):
-        """Podman's own forbids io_uring, and eddy says so."""
-        said = self.run_podman('run', '--rm', '--network', 'none', *LIMITS, 'eddy:' + re.search('-(.*)-image', self.image)[1], 'doctor', status=1)
-        self.assertRegex(said, 'FAIL seccomp: a filter, which forbids io_uring')
+        """Podman's own forbids io_uring: eddy says so, and serves."""
+        said = self.run_podman('run', '--rm', '--network', 'none', *LIMITS, 'eddy:' + re.search('-(.*)-image', self.image)[1], 'doctor')
+        self.assertRegex(said, 'warn seccomp: a filter, which forbids io_uring')
 
 
 if __name__ == '__main__':

@@ -279,7 +279,8 @@ class Filter(Case):
     JUDGED = {'clone', 'clone3', 'connect', 'fcntl', 'ioctl', 'prlimit64', 'process_vm_readv', 'sched_setaffinity', 'sendmmsg', 'sendmsg',
               'sendto', 'setpriority', 'tgkill'}
     # By a process that is not in a sandbox yet, or for what no process in one does.
-    OUTSIDE = {'chmod': 'makes a Unix socket', 'fchmodat': 'makes a Unix socket', 'execve': 'starts a process', 'io_uring_setup': 'makes a loop',
+    OUTSIDE = {'chmod': 'makes a Unix socket', 'fchmodat': 'makes a Unix socket', 'execve': 'starts a process',
+               'getxattr': 'an operation by path, which nothing of files starts', 'setxattr': 'the same', 'io_uring_setup': 'makes a loop',
                'kill': 'ends a group of processes', 'pidfd_send_signal': 'ends a process', 'socket': 'listens, and connects'}
 
     def refused(self):

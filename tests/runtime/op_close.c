@@ -72,7 +72,8 @@ TASK_TEST(op_close, finds_either_end_of_a_splice)
 		if (counted.ends != 1)
 			return 0;
 		EXPECT_EQ(counted.last, -ECANCELED);
-		EXPECT_EQ(other.calls, 0);
+		/* It may have seen already that the pipe's other end is closed. */
+		EXPECT(!other.calls || (i % 2 == 0 && other.last & POLLHUP));
 		EXPECT(eddy_list_is_empty(&eddyi_loop()->ops_of_two));
 		eddy_op_cancel(&other.op);
 		until_ended(&other);

@@ -26,7 +26,7 @@ OTHERS = {
     'clock_gettime': 'clock_gettime', 'time': 'time', 'gettimeofday': 'gettimeofday',
     'eventfd': 'eventfd2', 'signalfd': 'signalfd4',
     'fstat': 'newfstatat', 'fstatat': 'newfstatat', 'lstat': 'newfstatat', 'stat': 'newfstatat', 'open': 'openat',
-    'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
+    'posix_fadvise': 'fadvise64', 'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
     'getifaddrs': RESOLVES, 'getaddrinfo': RESOLVES, 'if_nametoindex': 'close ioctl socket',
     'gethostname': 'uname', 'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
     'gmtime_r': STDIO, 'strftime': STDIO, 'tzset': STDIO,    # the time zone

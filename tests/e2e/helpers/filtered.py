@@ -2,9 +2,10 @@
 
     filtered.py UNIT[,CALL…] PROGRAM ARGUMENT…
     filtered.py PROFILE.json PROGRAM ARGUMENT…
+    filtered.py -CALL[,CALL…] PROGRAM ARGUMENT…
 
 What follows the unit's path may be made as well. As EDDY_SERVER_WRAP it holds every server of the end-to-end tests against the unit.
-A profile is that of a container without capabilities; what it does not allow fails as it says.
+A profile is that of a container without capabilities; what it does not allow fails as it says. After a dash are calls that alone fail, with EPERM.
 """
 # needs: systemd
 import ctypes
@@ -46,7 +47,7 @@ def allowed_by_profile(path):
     return {name for rule in rules for name in rule['names']}, ERRNO | profile.get('defaultErrnoRet', EPERM)
 
 
-def become_filtered(names, otherwise=KILL_PROCESS):
+def become_filtered(names, otherwise=KILL_PROCESS, action=ALLOW):
     seccomp = ctypes.CDLL('libseccomp.so.2', use_errno=True)
     seccomp.seccomp_init.restype = ctypes.c_void_p
     seccomp.seccomp_init.argtypes = [ctypes.c_uint32]
@@ -56,9 +57,9 @@ def become_filtered(names, otherwise=KILL_PROCESS):
     for name in names:
         number = seccomp.seccomp_syscall_resolve_name(name.encode())
         if number >= 0:
-            seccomp.seccomp_rule_add(context, ALLOW, number, 0)
+            seccomp.seccomp_rule_add(context, action, number, 0)
     for name, number in NUMBERS.items():
-        if name not in names:
+        if name not in names and otherwise != ALLOW:
             seccomp.seccomp_rule_add(context, ERRNO | ENOSYS, number, 0)
     ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if seccomp.seccomp_load(context) < 0:
@@ -68,7 +69,9 @@ def become_filtered(names, otherwise=KILL_PROCESS):
 if __name__ == '__main__':
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    if sys.argv[1].endswith('.json'):
+    if sys.argv[1].startswith('-'):
+        become_filtered(sys.argv[1][1:].split(','), ALLOW, ERRNO | EPERM)
+    elif sys.argv[1].endswith('.json'):
         become_filtered(*allowed_by_profile(sys.argv[1]))
     else:
         unit, *also = sys.argv[1].split(',')
