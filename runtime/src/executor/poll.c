@@ -67,8 +67,9 @@ struct entry {
 	struct entry *bound;  /* its started LINK_TIMEOUT, and the entry of a LINK_TIMEOUT */
 	struct eddy_timer timer;
 	struct eddyi_job job;
-	unsigned events; /* that it waits for */
-	size_t moved;    /* bytes of a call with MSG_WAITALL */
+	unsigned events;   /* that it waits for */
+	unsigned happened; /* events that it is tried for; 0 at first */
+	size_t moved;      /* bytes of a call with MSG_WAITALL */
 	int result;
 	unsigned flags; /* of its last completion */
 	bool in_pool;
@@ -308,22 +309,33 @@ static bool is_splice(const struct io_uring_sqe *sqe)
 	return sqe->opcode == IORING_OP_SPLICE || sqe->opcode == IORING_OP_TEE;
 }
 
-/* Return: 0 also if poll(2) can't tell. */
-static unsigned events_now(int fd, unsigned events)
+/* Return: the events; -1 if poll(2) can't tell, as where RLIMIT_NOFILE is 0. */
+static int events_now(int fd, unsigned events)
 {
 	struct pollfd pollfd = { .fd = fd, .events = (short)events };
 
-	return poll(&pollfd, 1, 0) < 0 ? 0 : (unsigned)pollfd.revents;
+	return poll(&pollfd, 1, 0) < 0 ? -1 : pollfd.revents;
 }
 
-/* The descriptor that an entry waits for, and its `events`. Of a splice, it is the end that is not ready. */
+/* The events of the entry's descriptor, or those that epoll has told of. */
+static unsigned ready_events(const struct entry *entry)
+{
+	int now = events_now(entry->sqe.fd, events_of(&entry->sqe));
+
+	return now < 0 ? entry->happened : (unsigned)now;
+}
+
+/* The descriptor that an entry waits for, and its `events`. Of a splice, it is the end that is not ready; negative if
+ * that can't be told. */
 static int awaited_of(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
-	bool other = is_splice(sqe) && events_now(sqe->fd, POLLOUT) & POLLOUT;
+	int out = is_splice(sqe) ? events_now(sqe->fd, POLLOUT) : 0;
 
-	entry->events = other ? POLLIN : events_of(sqe);
-	return other ? sqe->splice_fd_in : sqe->fd;
+	if (out < 0)
+		return out;
+	entry->events = out & POLLOUT ? POLLIN : events_of(sqe);
+	return out & POLLOUT ? sqe->splice_fd_in : sqe->fd;
 }
 
 /* Let the entry wait for its descriptor. Return: 0, -errno. */
@@ -528,15 +540,16 @@ static bool is_of_files(mode_t mode)
 }
 
 /* Read or write where the kernel can't say whether that would wait. */
-static int read_or_write_anyway(const struct io_uring_sqe *sqe)
+static int read_or_write_anyway(const struct entry *entry)
 {
+	const struct io_uring_sqe *sqe = &entry->sqe;
 	struct io_uring_sqe part = *sqe;
 
 	if (!(fcntl(sqe->fd, F_GETFL) & O_NONBLOCK)) {
 		/* The other end of a terminal may hold it up in the middle. */
 		if (writes(sqe) && mode_of(sqe->fd) == S_IFCHR)
 			return TO_POOL;
-		if (!events_now(sqe->fd, events_of(sqe)))
+		if (!ready_events(entry))
 			return NOT_READY;
 		if (sqe->opcode == IORING_OP_WRITE && part.len > PIPE_BUF)
 			part.len = PIPE_BUF;
@@ -556,7 +569,7 @@ static int try_read_or_write(struct entry *entry)
 	case -EPERM:  /* in some sandboxes */
 		if (is_of_files(mode_of(sqe->fd)))
 			return TO_POOL;
-		return r == -EAGAIN ? unless_it_waits(sqe, r) : read_or_write_anyway(sqe);
+		return r == -EAGAIN ? unless_it_waits(sqe, r) : read_or_write_anyway(entry);
 	}
 	return r;
 }
@@ -729,7 +742,7 @@ static int connect_socket(struct entry *entry)
 	socklen_t len = sizeof(error);
 
 	if (entry->connecting) {
-		if (!events_now(entry->sqe.fd, POLLOUT))
+		if (!ready_events(entry))
 			return NOT_READY;
 		r = getsockopt(entry->sqe.fd, SOL_SOCKET, SO_ERROR, &error, &len);
 		return r < 0 ? -errno : -error;
@@ -758,7 +771,7 @@ static int splice_bytes(struct entry *entry)
 static int look(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
-	unsigned events = events_now(sqe->fd, events_of(sqe));
+	unsigned events = ready_events(entry);
 
 	if (events & POLLNVAL)
 		return -EBADF;
@@ -1075,7 +1088,9 @@ static bool still_waits(struct entry *entry, struct watch *watch, int fd, unsign
 		queue(&watch->waiting, entry);
 		return true;
 	}
+	entry->happened = events;
 	result = operation_of(&entry->sqe)->attempt(entry);
+	entry->happened = 0;
 	if (result == NOT_READY && awaited_of(entry) == fd) {
 		queue(&watch->waiting, entry);
 		return true;
