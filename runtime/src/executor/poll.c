@@ -13,8 +13,8 @@
  * 3. If an event lets no entry go on (a socket's error queue makes it ready for ever), the watch is `edge`, armed
  *    with EPOLLET, until an event finds no waiting entry. So is one with a multishot poll.
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
- * 5. A call in the pool waits for disks and terminals only, never for the peer of a pipe or socket: that could take
- *    the thread for ever, and no cancel reaches it.
+ * 5. No splice in the pool waits for the peer of a pipe or socket: that could take the thread for ever, and no cancel
+ *    reaches it.
  */
 #include "core/executor.h"
 #include "core/loop.h"
