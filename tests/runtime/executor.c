@@ -242,6 +242,44 @@ EXECUTOR_TEST(waits_on_a_number_that_was_reused)
 	return 0;
 }
 
+/* An event of the number's last file, which another descriptor keeps open, says nothing of the connection. */
+EXECUTOR_TEST(a_connect_heeds_no_event_of_another_file)
+{
+	struct counted polled, connected;
+	struct sockaddr_in addr;
+	struct io_uring_sqe *sqe;
+	int listener = tcp_listen(&addr, 0), fds[2], kept, fd, first = tcp_connect(&addr);
+
+	stream_pair(fds);
+	kept = dup(fds[0]);
+	sqe = begin(&polled);
+	io_uring_prep_poll_add(sqe, fds[0], POLLIN);
+	eddy_op_start(&polled.op, sqe);
+	expect_turns(2);
+	eddy_op_cancel(&polled.op);
+	until_ended(&polled);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	EXPECT_EQ(dup3(fd, fds[0], O_CLOEXEC), fds[0]);
+	/* The backlog is full. */
+	sqe = begin(&connected);
+	io_uring_prep_connect(sqe, fds[0], (struct sockaddr *)&addr, sizeof(addr));
+	eddy_op_start(&connected.op, sqe);
+	expect_turns(2);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	expect_turns(4);
+	EXPECT_EQ(connected.calls, 0);
+	eddy_op_cancel(&connected.op);
+	until_ended(&connected);
+	EXPECT_EQ(connected.last, -ECANCELED);
+	close(fd);
+	close(first);
+	close(kept);
+	close(listener);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
 /* Its error queue keeps the socket ready; nobody turns round for that. */
 EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 {
@@ -550,6 +588,79 @@ EXECUTOR_TEST(splices_between_a_file_and_a_socket)
 	}
 	close(file);
 	return 0;
+}
+
+/* The loop has nothing else to do, so only the timeout's own timer ends its sleep. */
+EXECUTOR_TEST(a_timeout_ends_the_sleep_that_it_begins_with)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 1000000 };
+	uint64_t began = eddy_now();
+	struct io_uring_sqe *sqe;
+	struct eddy_op op;
+
+	sqe = eddy_op_begin_await(&op);
+	io_uring_prep_timeout(sqe, &soon, 0, 0);
+	EXPECT_EQ(eddy_op_await(&op, sqe), -ETIME);
+	EXPECT(eddy_now() - began < 10 * EDDY_SECOND);
+	return 0;
+}
+
+/* A splice that waits for a pipe can be cancelled, also if its other end is a file. */
+EXECUTOR_TEST(cancels_a_splice_from_an_empty_pipe_to_a_file)
+{
+	int file = memfd_create("file", MFD_CLOEXEC), from[2];
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+
+	EXPECT_EQ(pipe2(from, O_CLOEXEC), 0);
+	sqe = begin(&counted);
+	io_uring_prep_splice(sqe, from[0], -1, file, 0, 100, 0);
+	eddy_op_start(&counted.op, sqe);
+	eddy_sleep(5 * EDDY_MS);
+	EXPECT_EQ(counted.calls, 0);
+	eddy_op_cancel(&counted.op);
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, -ECANCELED);
+	close(from[0]);
+	close(from[1]);
+	close(file);
+	return 0;
+}
+
+/* The error queue keeps the socket ready, and the splice finds no bytes in it. */
+static int splice_at_an_error_queue(__attribute__((unused)) void *arg)
+{
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+	int fds[2], to[2];
+	uint64_t turns;
+
+	tcp_pair(fds);
+	queue_error(fds[0]);
+	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
+	sqe = begin(&counted);
+	io_uring_prep_splice(sqe, fds[0], -1, to[1], -1, 100, 0);
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(4);
+	turns = eddy_loop_stats(eddy_loop_self()).turns;
+	eddy_sleep(30 * EDDY_MS);
+	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	EXPECT_EQ(counted.calls, 0);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, 1);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(to[i]);
+	}
+	return 0;
+}
+
+/* A ring's splice does not wait for a socket that does not block. */
+Test(executor, sleeps_while_a_splice_waits_at_an_error_queue, .timeout = 30)
+{
+	setenv("EDDY_EXECUTOR", "poll", 1);
+	expect_run(NULL, splice_at_an_error_queue, NULL);
 }
 
 /* ---- the choice ---- */
