@@ -400,7 +400,7 @@ def check_gdb(tree):
     stripped, series = os.path.join(tree.folder, 'stripped'), '.'.join(tree.version.split('.')[:2])
     os.mkdir(stripped)
     run('strip', '-o', f'{stripped}/libeddy-runtime.so.{series}', os.path.realpath(tree.library('runtime', 'so')))
-    said = look(stripped, '-ex', f'source {tree.path("share/eddy/eddy-gdb.py")}', status=1)
+    said = look(stripped, '-ex', f'source {tree.path(f"share/eddy/eddy-gdb-{series}.py")}', status=1)
     if f'no debug information of the eddy runtime here: install libeddy-runtime{series}-dbgsym if' not in said:
         raise Failed(said)
     return ''

@@ -29,7 +29,7 @@ class WithoutRings(Case):
         """Both programs serve, and say why they are slower."""
         body = os.urandom(3 << 20)
         folder = self.folder()
-        server = self.serve(folder, wrap=wrap)
+        server = self.serve(folder, wrap=wrap, env={'EDDY_EXECUTOR': ''})
         self.assertEqual(server.ask(request('PUT', '/files/x', body=body)).status, 201)
         self.assertEqual(server.get('/files/x').body, body)
         self.assertEqual(server.ask(request('GET', '/files/x', 'Range: bytes=1000-70999')).body, body[1000:71000])
@@ -38,7 +38,7 @@ class WithoutRings(Case):
         said = re.search(r'^WARN  eddy::loop: (io_uring is not available, .*?;)', page(), re.M)[1]
         server.wait_for('WARN +eddy::loop: ' + re.escape(said))
         self.assertEqual(server.log.count('io_uring is not available'), 1)
-        self.assertEqual(self.serve(program='tour', wrap=wrap).get('/hello').status, 200)
+        self.assertEqual(self.serve(program='tour', wrap=wrap, env={'EDDY_EXECUTOR': ''}).get('/hello').status, 200)
 
     @unittest.skipIf(is_sanitized(), 'libseccomp is loaded into a Python that the sanitizer is not for')
     def test_calls_that_are_not_permitted(self):

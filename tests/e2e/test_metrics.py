@@ -135,6 +135,7 @@ class Format(Shared):
             version = re.search(r"version: '([^']*)'", file.read())[1]
         self.assertEqual(found('eddy_build_info', version=version), 1)
 
+    @unittest.skipIf(os.environ.get('EDDY_EXECUTOR') == 'poll', 'only rings have kernel workers')
     def test_what_goes_to_workers(self):
         with open(self.path('large'), 'wb') as file:
             file.truncate(8 * MIB)
@@ -148,6 +149,7 @@ class Format(Shared):
 
 
 class Limited(Case):
+    @unittest.skipIf(os.environ.get('EDDY_EXECUTOR') == 'poll', 'only rings have kernel workers')
     def test_workers_of_the_kernel(self):
         config = os.path.join(self.folder(), 'tour.toml')
         with open(config, 'w', encoding='utf-8') as file:

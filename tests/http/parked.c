@@ -36,7 +36,8 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 {
 	struct waiter *waiter = waiter_of(parked);
 
-	memcpy(waiter->got + waiter->len, bytes.ptr, bytes.len);
+	if (bytes.len)
+		memcpy(waiter->got + waiter->len, bytes.ptr, bytes.len);
 	waiter->len += bytes.len;
 	waiter->result = result;
 	waiter->resumed++;

@@ -251,7 +251,16 @@ Test(doctor, an_environment_without_rings)
 	cr_expect(strstr(says, "\nwarn EDDY_EXECUTOR: is poll, so programs do not use io_uring"),
 		  "%s", says);
 	cr_expect(strstr(says, "\nok   io_uring: works"), "%s", says);
-	/* A program that starts without them. */
+	setenv("EDDY_EXECUTOR", "epoll", 1);
+	cr_expect_eq(run_doctor(), 1, "%s", says);
+	cr_expect(strstr(says, "\nFAIL EDDY_EXECUTOR: is epoll — EDDY_EXECUTOR is ring or poll"),
+		  "%s", says);
+	/* Programs that start without them, and that do not. */
+	forbid_error = EPERM;
+	setenv("EDDY_EXECUTOR", "ring", 1);
+	cr_expect_eq(run_doctor(), 1, "%s", says);
+	cr_expect(strstr(says, "\nFAIL io_uring: Operation not permitted"), "%s", says);
+	setenv("EDDY_EXECUTOR", "poll", 1);
 	cr_expect_eq(run_program(EPERM), 0, "%s", says);
 }
 
@@ -397,6 +406,7 @@ Test(doctor, locked_memory_of_nobody)
 		cr_expect(strstr(says, "\nwarn locked memory: "), "%s", says);
 	}
 	locked = 0;
+	setenv("EDDY_EXECUTOR", "ring", 1);
 	cr_expect_eq(run_program(0), 1);
 	cr_expect(strstr(says, ": can't start: no locked memory is left for an io_uring "), "%s",
 		  says);

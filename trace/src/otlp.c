@@ -67,6 +67,8 @@ static bool put_attribute(struct eddyi_text *json, const struct eddy_field *fiel
 {
 	char *before = json->at;
 
+	if (json->full)
+		return false;
 	eddyi_json_begin(json, "{");
 	eddyi_json_name(json, "key");
 	eddyi_json_str(json, eddy_str_from(field->name));

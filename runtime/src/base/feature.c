@@ -100,11 +100,18 @@ bool eddyi_feature_is_there(enum eddyi_feature feature)
 	eddyi_assert(feature < EDDYI_FEATURES, "there is no feature %d", feature);
 	if (!atomic_load_explicit(&known, memory_order_acquire)) {
 		struct io_uring ring;
+		int r = io_uring_queue_init(1, &ring, 0);
 
-		if (io_uring_queue_init(1, &ring, 0) < 0)
+		if (r == 0) {
+			eddyi_feature_probe(&ring);
+			io_uring_queue_exit(&ring);
+		} else if (r == -EPERM || r == -EACCES || r == -ENOSYS) {
+			/* Rings are refused, now and later. */
+			atomic_store(&known,
+				     bit(EDDYI_FEATURE_GUARD_INSTALL, has_guards()) | KNOWN);
+		} else {
 			return feature == EDDYI_FEATURE_GUARD_INSTALL && has_guards();
-		eddyi_feature_probe(&ring);
-		io_uring_queue_exit(&ring);
+		}
 	}
 	return atomic_load_explicit(&known, memory_order_relaxed) >> feature & 1;
 }

@@ -105,9 +105,12 @@ static bool is_refused(void)
 static void check_ring(void)
 {
 	const char *wanted = getenv("EDDY_EXECUTOR");
+	bool needed = wanted && strcmp(wanted, "ring") == 0;
 
-	if (wanted && *wanted && strcmp(wanted, "ring") != 0)
-		say("warn", "EDDY_EXECUTOR", "is %s, so programs do not use io_uring", wanted);
+	if (wanted && strcmp(wanted, "poll") == 0)
+		say("warn", "EDDY_EXECUTOR", "is poll, so programs do not use io_uring");
+	else if (wanted && *wanted && !needed)
+		say("FAIL", "EDDY_EXECUTOR", "is %s — EDDY_EXECUTOR is ring or poll", wanted);
 	setenv("EDDY_EXECUTOR", "ring", 1);
 	ring = eddyi_run(NULL, try_ring, NULL);
 	if (ring == 0) {
@@ -115,7 +118,7 @@ static void check_ring(void)
 		return;
 	}
 	setenv("EDDY_EXECUTOR", "poll", 1);
-	if (is_refused() && eddyi_run(NULL, try_ring, NULL) == 0)
+	if (!needed && is_refused() && eddyi_run(NULL, try_ring, NULL) == 0)
 		say("warn", "io_uring",
 		    "%s, so epoll and threads take its place, which costs speed — %s",
 		    strerror(-ring), eddy_ring_advice(ring));

@@ -45,7 +45,7 @@ void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 	if (atomic_exchange(&loop->sleeping, false)) {
 		/* A signal handler on a sleeping loop's thread must not touch the ring. */
 		if (eddyi_this_loop && eddyi_this_loop != loop && eddyi_this_loop->by_ring &&
-		    loop->executor == &eddyi_executor_ring)
+		    loop->executor->has_ring)
 			eddyi_op_wake(eddyi_this_loop, loop);
 		else
 			eddyi_loop_wake(loop);
@@ -82,6 +82,6 @@ static bool can_wake_by_ring(void)
 
 void eddyi_message_begin(struct eddy_loop *loop)
 {
-	loop->by_ring = loop->executor == &eddyi_executor_ring && can_wake_by_ring();
+	loop->by_ring = loop->executor->has_ring && can_wake_by_ring();
 	arm_wake(loop);
 }

@@ -1247,10 +1247,10 @@ static int poll_begin(struct eddy_loop *loop, unsigned entries)
 	return r;
 }
 
-static int poll_limit_workers(struct eddy_loop *loop, unsigned max)
+/* All loops share them, so none has a number of its own in its statistics. */
+static int poll_limit_workers(__attribute__((unused)) struct eddy_loop *loop, unsigned max)
 {
 	eddyi_offload_limit_files(max);
-	__atomic_store_n(&loop->stats.io_workers_max, max, __ATOMIC_RELAXED);
 	return 0;
 }
 

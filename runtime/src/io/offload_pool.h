@@ -5,14 +5,15 @@
  *    back from a queue, with the lock held: then `fn` is never called.
  * 2. `loop` is set until the job is given up. Only its loop's thread gives it up, before it is done
  *    and with the lock held. A job that is done and was not given up is posted to its loop, where a
- *    task waits for it, so the loop exists. A job that was given up posts nothing.
+ *    task or an op waits for it, so the loop exists. A job that was given up posts nothing.
  * 3. A job of eddy_offload() is on its task's stack; the pool's thread does not touch it after
- *    posting it. A detached job is on the heap. The task frees it, or after it was given up, its
- *    current holder.
+ *    posting it. A job for a file is part of the executor's entry. A detached job is on the heap. The
+ *    task frees it, or after it was given up, its current holder.
  * 4. The heap holds at most `queue_max` waiting detached jobs, in addition to those that idle
  *    threads will take. Further jobs of eddy_offload() are backpressure: each is one suspended
  *    task.
- * 5. A thread takes the oldest job that may run. Each submission wakes one thread. A job that may
+ * 5. Jobs for files have threads of their own. A thread takes the oldest job that may run on it. Each
+ *    submission wakes one thread. A job that may
  *    not run yet can run once a long job has ended, whose thread checks the queues next. So no job
  *    waits while a thread sleeps that could take it.
  */
@@ -27,7 +28,7 @@ struct eddy_scope;
 struct eddyi_waiter;
 
 enum eddyi_job_kind {
-	EDDYI_JOB_SHORT,    /* of eddy_offload_short(): any thread */
+	EDDYI_JOB_SHORT,    /* of eddy_offload_short(): any thread but those for files */
 	EDDYI_JOB_LONG,     /* of eddy_offload(): all threads except one reserved for short jobs */
 	EDDYI_JOB_DETACHED, /* of eddy_offload_detached(): one fewer, but at least one */
 	EDDYI_JOB_FILE, /* a blocking call of the executor without a ring: threads of their own */

@@ -166,7 +166,8 @@ static void job_queued(struct eddyi_job *job)
 {
 	const struct eddyi_tape *tape = find(eddyi_loop(), true);
 
-	if (!tape)
+	/* Those for files are queued by the loop, for a task that it does not know. */
+	if (!tape || job->kind == EDDYI_JOB_FILE)
 		return;
 	job->traced.queued_ns = eddy_now();
 	job->traced.track = tape->run.track;
