@@ -37,6 +37,8 @@ Test(to, integers)
 	PARSE(int64_t, "9223372036854775808", -ERANGE, 0);
 	PARSE(uint64_t, "18446744073709551615", 0, UINT64_MAX);
 	PARSE(uint64_t, "18446744073709551616", -ERANGE, 0);
+	PARSE(uint64_t, "-18446744073709551616", -EINVAL, 0);
+	PARSE(int64_t, "-18446744073709551616", -ERANGE, 0);
 	PARSE(long long, "-5", 0, -5);
 	PARSE(unsigned long long, "5", 0, 5);
 	PARSE(int32_t, "-0", 0, 0);

@@ -5,7 +5,7 @@
 #include "exchange_state.h"
 
 /* Create a request of `size` bytes, of which a struct eddy_req is the first and the others belong
- * to the stream. All are zero, but for what the request owns.
+ * to the stream. Zeroed except for members of the request itself.
  * Return: NULL on allocation failure. */
 struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *stream,
 			       size_t size);

@@ -1,8 +1,8 @@
-/* stream.h: what a request needs of its connection, whatever protocol that speaks.
+/* stream.h: the interface between a request and its connection, independent of the protocol.
  *
- * A request reads its body and sends its response by six verbs. Framing, whether the connection is
- * kept, timeouts of the transfer and encryption are the business of who implements them: http1/ over
- * a socket, server/test.c in memory. */
+ * A request reads its body and sends its response by six verbs, and asks two questions. Framing,
+ * persistence of the connection, timeouts of the transfer and encryption are left to the
+ * implementation: http1/ over a socket, server/test.c in memory. */
 #ifndef EDDYI_STREAM_H
 #define EDDYI_STREAM_H
 
@@ -16,7 +16,7 @@ struct eddy_transfer;
 struct eddyi_end;
 struct eddyi_tls;
 
-/* What the requests of one address hold of shared resources, on one loop. An address may hold as
+/* Shared resources held by the requests of one address, on one loop. An address may hold as
  * much as it leaves free: the first gets at most half, a second one a third, and so on. */
 struct eddyi_holding {
 	uint64_t body_memory; /* bytes */
@@ -28,7 +28,7 @@ struct eddyi_party {
 	struct eddyi_holding *holding; /* of its address; NULL: not counted */
 };
 
-/* What a loop offers to the handlers of all its requests. */
+/* Services of a loop for the handlers of all its requests. */
 struct eddyi_service {
 	struct eddy_event stop;     /* set when the server begins to stop */
 	struct eddy_client *client; /* NULL: not yet created */
@@ -50,7 +50,7 @@ static inline void eddyi_service_deinit(struct eddyi_service *service)
 		service->free_client(service->client);
 }
 
-/* The first five may suspend, except for `send_head`. The response is one `send_head`, then
+/* `read`, `file_in`, `send` and `file_out` may suspend. The response is one `send_head`, then
  * bytes and files of the body, of which the last call has `last` set: with no bytes if the response
  * has no body. */
 struct eddyi_stream_verbs {

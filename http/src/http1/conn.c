@@ -36,7 +36,7 @@ static inline bool is_shaking(const struct eddyi_conn *conn)
 	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
 }
 
-/* ---- what arrives ---- */
+/* ---- input ---- */
 
 static void refuse(struct eddyi_conn *conn, const char *why)
 {

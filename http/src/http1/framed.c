@@ -6,7 +6,6 @@
 #include <errno.h>
 
 /* Limits for discarding the rest of a body after an early response. */
-#define DRAIN_MAX (256 * EDDY_KIB)
 #define DRAIN_NS (5 * EDDY_SECOND)
 
 void eddyi_framed_begin(struct eddyi_framed_body *framed, enum eddyi_framing framing,
@@ -174,7 +173,7 @@ bool eddyi_framed_can_drain(const struct eddyi_framed_body *framed)
 	/* A client that waits for a 100 Continue may or may not send the body. */
 	if (framed->expects)
 		return false;
-	return framed->framing == EDDYI_BODY_CHUNKED || framed->left <= DRAIN_MAX;
+	return framed->framing == EDDYI_BODY_CHUNKED || framed->left <= EDDYI_DRAIN_MAX;
 }
 
 int eddyi_framed_drain(struct eddyi_framed_body *framed, struct eddyi_wire *wire)
@@ -188,7 +187,7 @@ int eddyi_framed_drain(struct eddyi_framed_body *framed, struct eddyi_wire *wire
 		return 0;
 	/* Limit the total time, also for a client that sends a byte now and then. */
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = DRAIN_NS });
-	while (drained <= DRAIN_MAX) {
+	while (drained <= EDDYI_DRAIN_MAX) {
 		r = eddyi_framed_read(framed, wire, buf, sizeof(buf));
 		if (r <= 0)
 			break;

@@ -41,6 +41,9 @@ int eddyi_framed_next(struct eddyi_framed_body *framed, struct eddyi_wire *wire,
 void eddyi_framed_took(struct eddyi_framed_body *framed, struct eddyi_wire *wire, uint64_t len,
 		       bool from_inbox);
 
+/* The most bytes of a body that are discarded to keep the connection. */
+#define EDDYI_DRAIN_MAX (256 * EDDY_KIB)
+
 /* Whether the rest may be read and discarded to keep the connection, judged before reading it. */
 bool eddyi_framed_can_drain(const struct eddyi_framed_body *framed);
 

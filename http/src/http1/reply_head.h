@@ -5,7 +5,7 @@
 #include "exchange/exchange_state.h"
 #include "wire/clocks.h"
 
-/* What a head says of the body and the connection. */
+/* Framing and persistence of a response. */
 struct eddyi_reply {
 	uint64_t length; /* of the body; EDDY_LENGTH_UNKNOWN: the head does not tell */
 	bool chunked;    /* the body is unsized, and the client knows chunks */

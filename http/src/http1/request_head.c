@@ -230,7 +230,7 @@ bool eddyi_head_lines_are_clean(struct eddy_str head)
 	return true;
 }
 
-/* ---- what the fields mean ---- */
+/* ---- framing and validation ---- */
 
 /* A parsed head's method and fields. */
 struct fields {

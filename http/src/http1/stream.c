@@ -137,11 +137,17 @@ static void send_head(struct eddy_req *req, uint64_t length)
 	http1->head_due = true;
 }
 
-/* Make the head, with room for `extra` bytes after it. Return: .ptr NULL on allocation failure. */
+/* Make the head, with room for `extra` bytes after it. Return: .ptr NULL on allocation failure: then
+ * there is no head yet, and the response may still become an error. */
 static struct eddy_str make_head(struct eddyi_http1 *http1, size_t extra)
 {
+	struct eddy_str head =
+		eddyi_reply_head(&http1->reply, &http1->req, wire_of(&http1->req)->clocks, extra);
+
 	http1->head_due = false;
-	return eddyi_reply_head(&http1->reply, &http1->req, wire_of(&http1->req)->clocks, extra);
+	if (!head.ptr)
+		http1->req.res.head_sent = false;
+	return head;
 }
 
 /* ---- the body of the response ---- */

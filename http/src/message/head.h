@@ -17,7 +17,7 @@ struct eddyi_head_limits {
 	unsigned header_count_max;
 };
 
-/* Zero bytes, but for `arena`, are a head of which nothing is known. */
+/* A zeroed head, except for `arena`, is empty. */
 struct eddyi_head {
 	struct eddyi_arena *arena;
 	struct eddy_str method_name;

@@ -17,14 +17,14 @@ struct eddyi_parked;
 /* Room for the description of one. */
 #define EDDYI_PARKED_TEXT_SIZE 256
 
-/* What differs by kind. None of them suspends. */
+/* Functions of each kind of connection. None of them suspends. */
 struct eddyi_parked_verbs {
-	/* Take what a receive has given: `result` is its bytes or -errno, 0 at the end of the
+	/* Handle the result of a receive: `result` is its bytes or -errno, 0 at the end of the
 	 * stream; if `last`, it has ended. Idle: become busy, wait again, or close. Busy: keep it. */
 	void (*resume)(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last);
 	/* Cancel the work of a busy one, which then closes. */
 	void (*evict)(struct eddyi_parked *parked);
-	/* Whether a busy one waits for its client, and may be taken for slow. */
+	/* Whether a busy one waits for its client, and may be marked slow. */
 	bool (*is_waiting)(const struct eddyi_parked *parked);
 	/* Name it for a log record, such as "a connection to 127.0.0.1:80". */
 	void (*describe)(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE]);
@@ -89,7 +89,7 @@ struct eddyi_conns {
 struct eddyi_parked {
 	const struct eddyi_parked_verbs *verbs;
 	struct eddyi_conns *conns;
-	struct eddy_timeout *timeout; /* lent by the owner, who uses it while it is busy */
+	struct eddy_timeout *timeout; /* owned by the connection, which also uses it while busy */
 	struct eddy_op op;
 	struct eddyi_seat seat;
 	int fd;
@@ -100,7 +100,7 @@ struct eddyi_parked {
 	bool last;    /* no further request will be read */
 };
 
-/* ---- one of them ---- */
+/* ---- a connection ---- */
 
 /* Begin with a descriptor, as a member of `conns` that is busy. The owner has set the other members.
  * Return: 0; -EDQUOT if its address has reached its limit, -ENOMEM: it is no member. */

@@ -4,6 +4,7 @@
 #include "client/client_run.h"
 #include "exchange/exchange.h"
 #include "exchange/peer.h"
+#include "http1/framed.h"
 #include "http1/reply_head.h"
 #include "http1/request_head.h"
 
@@ -171,6 +172,23 @@ static size_t arrived(const struct eddy_req *req)
 
 /* ---- the response ---- */
 
+/* Whether a connection would be kept after the response: as eddyi_framed_can_drain() has it. */
+static bool may_keep(const struct ends *ends)
+{
+	const struct eddy_req *req = ends->req;
+	const struct eddyi_body *body = &ends->body;
+
+	if (req->refused || req->head.method == EDDYI_METHOD_CONNECT || !ends->head.keep_alive ||
+	    body->error)
+		return false;
+	if (body->ended)
+		return true;
+	if (ends->head.expect_continue && !body->took)
+		return false;
+	return ends->head.framing == EDDYI_BODY_CHUNKED ||
+	       req->head.length - body->took <= EDDYI_DRAIN_MAX;
+}
+
 static void send_head(struct eddy_req *req, uint64_t length)
 {
 	struct ends *ends = ends_of(req);
@@ -181,7 +199,7 @@ static void send_head(struct eddy_req *req, uint64_t length)
 	size_t used;
 	int r = -ENOMEM;
 
-	eddyi_reply_begin(&reply, req, length, true);
+	eddyi_reply_begin(&reply, req, length, may_keep(ends));
 	head = eddyi_reply_head(&reply, req, &ends->clocks, 0);
 	eddyi_response_head_init(&response->head, &response->arena, options->head_max,
 				 options->header_count_max);
@@ -194,23 +212,26 @@ static void send_head(struct eddy_req *req, uint64_t length)
 		ends->sent += head.len;
 }
 
-/* Make room for `more` bytes of the body, and a NUL. Return: 0, -ENOMEM, -EMSGSIZE. */
+/* Make room for `more` bytes of the body, and a NUL. Return: 0; -EPIPE, as of a client that has closed
+ * the connection, if the client takes no more. */
 static int make_room(struct ends *ends, uint64_t more)
 {
 	struct eddy_response *response = ends->call->response;
 	uint64_t need = response->whole_len + more + 1;
 	char *whole;
 
+	if (!ends->error && need - 1 > response->body_max)
+		ends->error = -EMSGSIZE;
 	if (ends->error)
-		return ends->error;
-	if (need - 1 > response->body_max)
-		return ends->error = -EMSGSIZE;
+		return -EPIPE;
 	if (need <= ends->size)
 		return 0;
 	need = need < 2 * ends->size ? 2 * ends->size : need;
 	whole = realloc(response->whole, need);
-	if (!whole)
-		return ends->error = -ENOMEM;
+	if (!whole) {
+		ends->error = -ENOMEM;
+		return -EPIPE;
+	}
 	response->whole = whole;
 	ends->size = need;
 	return 0;

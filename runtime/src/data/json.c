@@ -35,11 +35,11 @@ static void put_str(struct eddyi_text *json, struct eddy_str str)
 {
 	char *end = json->end;
 
-	eddyi_text(json, "\"");
-	if ((size_t)(end - json->at) < strlen(CUT))
+	if ((size_t)(end - json->at) < strlen("\"" CUT))
 		json->full = true;
 	if (json->full)
 		return;
+	eddyi_text(json, "\"");
 	json->end -= strlen(CUT);
 	eddyi_text_escaped(json, str, put_character);
 	json->end = end;

@@ -47,7 +47,12 @@ static int parse_integer(struct eddy_to to, struct eddy_str text)
 	uint64_t magnitude;
 	int r = eddy_str_to_u64(eddy_str_skip(text, is_negative), &magnitude);
 
-	return r < 0 ? r : store(to, is_negative, magnitude);
+	/* A number beyond all types has the wrong sign, too. */
+	if (r == -ERANGE && is_negative)
+		magnitude = UINT64_MAX;
+	else if (r < 0)
+		return r;
+	return store(to, is_negative, magnitude);
 }
 
 /* Parse a decimal number, without hexadecimal, infinity, NaN and surrounding bytes. */

@@ -37,7 +37,7 @@ EDDY_BEGIN_DECLS
 	(eddyi_text((json), "\"" name "\":\""), eddyi_text((json), (z)), eddyi_text((json), "\","))
 
 /* Write a string; invalid UTF-8 becomes U+FFFD. A byte takes six at most. If the string does not
- * fit, it is cut, ends with "…", and `full` is set. */
+ * fit, it is cut, ends with "…", and `full` is set; with no room for that nothing is written. */
 EDDY_API void eddyi_json_str(struct eddyi_text *json, struct eddy_str str);
 
 /* Write the name of a member. */
