@@ -227,7 +227,7 @@ Test(doctor, a_filter_that_forbids_rings)
 	cr_expect_eq(run_doctor(), 0, "%s", says);
 	cr_expect(strstr(says,
 			 "\nwarn io_uring: Operation not permitted, so epoll and threads take "
-			 "its place, which costs speed — a seccomp filter"),
+			 "its place, which costs up to a quarter of the speed — a seccomp filter"),
 		  "%s", says);
 	cr_expect(strstr(says, "\nwarn seccomp: a filter, which forbids io_uring — "), "%s", says);
 	cr_expect(strstr(says, "\nok   locked memory:"), "%s", says);

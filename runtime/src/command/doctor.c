@@ -120,7 +120,7 @@ static void check_ring(void)
 	setenv("EDDY_EXECUTOR", "poll", 1);
 	if (!needed && is_refused() && eddyi_run(NULL, try_ring, NULL) == 0)
 		say("warn", "io_uring",
-		    "%s, so epoll and threads take its place, which costs speed — %s",
+		    "%s, so epoll and threads take its place, which costs up to a quarter of the speed — %s",
 		    strerror(-ring), eddy_ring_advice(ring));
 	else
 		say("FAIL", "io_uring", "%s — %s", strerror(-ring), eddy_ring_advice(ring));

@@ -203,7 +203,7 @@ static void warn_of_refusal(int error)
 	if (!atomic_flag_test_and_set(&said))
 		eddy_warn(
 			TARGET,
-			"io_uring is not available, so epoll and threads take its place, which costs speed; %s",
+			"io_uring is not available, so epoll and threads take its place, which costs up to a quarter of the speed; %s",
 			eddy_ring_advice(error));
 }
 
