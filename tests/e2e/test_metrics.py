@@ -3,6 +3,7 @@ import collections
 import os
 import re
 import subprocess
+import unittest
 
 from issuers import FakeIssuer
 from tokens import SECRET, signed
