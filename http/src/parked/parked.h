@@ -1,7 +1,7 @@
 /* parked.h: connections that wait on a loop without a stack, and the set of all of them.
  *
  * A parked connection is a structure with a receive armed on the ring, a timeout and a place in the
- * order of eviction (holders.h). What arrives resumes it; it may then be busy with a task, which
+ * order of eviction (holders.h). Bytes that arrive resume it; it may then be busy with a task, which
  * parks it again. The set makes room for others, and ends all of them at a shutdown. */
 #ifndef EDDYI_PARKED_H
 #define EDDYI_PARKED_H
