@@ -8,6 +8,7 @@ which prints TAP itself, runs with the tests.
 EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
 EDDY_TEST_EXCEPT tests to leave out (test_upload.Case.test_name), separated by commas
+EDDY_TEST_ONCE   set: a file runs with programs under sanitizers, and with others only if it tells the two apart
 EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
@@ -109,7 +110,15 @@ def start(path):
 
 
 # They take half of the time, and begin first.
-LONG = ('tls', 'times', 'resources', 'compression', 'parts', 'unkind', 'uploads', 'notify')
+LONG = ('bench_tls', 'bench_load', 'systemd', 'download', 'overload', 'tls', 'times', 'leaving', 'tls_records', 'uploads')
+
+
+def runs_elsewhere(path):
+    """Whether the file's tests are left to the run under sanitizers."""
+    if not os.environ.get('EDDY_TEST_ONCE') or wire.is_sanitized() or path.endswith('.mjs'):
+        return False
+    with open(path, encoding='utf-8') as file:
+        return 'is_sanitized' not in file.read()
 
 
 def chosen(family):
@@ -124,7 +133,7 @@ def chosen(family):
     files += [path for path in long if path in found] + [path for path in found if path not in long]
     for path in files:
         noun = os.path.splitext(os.path.basename(path))[0].removeprefix(family + '_')
-        if not nouns or noun in nouns:
+        if (not nouns or noun in nouns) and not runs_elsewhere(path):
             yield path
 
 
@@ -174,7 +183,7 @@ def main():
         if any(f.endswith('.mjs') for f in files):
             tap.skip('page', why)
         files = [f for f in files if not f.endswith('.mjs')]
-    with concurrent.futures.ThreadPoolExecutor(2 if family == 'test' else 1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count() if family == 'test' else 1) as pool:
         for path, run in zip(files, pool.map(start, files)):
             report(tap, os.path.splitext(os.path.basename(path))[0], run)
     return tap.end()
