@@ -42,4 +42,8 @@ extern const struct eddyi_executor eddyi_executor_ring;
 /* System calls: sockets and pipes when epoll says that they are ready, files on the offload pool. */
 extern const struct eddyi_executor eddyi_executor_poll;
 
+/* Begin the executor that EDDY_EXECUTOR names, or else io_uring, or if that is refused, system calls.
+ * Return: 0; -EINVAL also if the variable is invalid; -errno. */
+int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries);
+
 #endif
