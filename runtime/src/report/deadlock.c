@@ -16,10 +16,9 @@
  * 4. On any doubt (another thread, a signal handler that might post) there is no verdict; the loop
  *    checks again later, with a doubled delay each time.
  */
-#include "deadlock.h"
+#include "report.h"
 
 #include "dump.h"
-#include "dump_signal.h"
 #include "core/loop.h"
 #include "io/offload_pool.h"
 #include "stall_trace.h"

@@ -1,7 +1,5 @@
 /* A loop's life, and its turns: tasks, messages, the kernel, timers, completions. */
 #include "chaos/chaos.h"
-#include "report/deadlock.h"
-#include "report/dump_signal.h"
 #include "core/fault.h"
 #include "core/executor.h"
 #include "core/loop.h"
@@ -10,9 +8,7 @@
 #include "core/wait.h"
 #include "core/guest.h"
 #include "run.h"
-#include "report/debug.h"
-#include "report/stall.h"
-#include "report/stats.h"
+#include "report/report.h"
 #include "base/standard.h"
 #include "transfer/technique.h"
 #include "timeline/timeline.h"
