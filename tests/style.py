@@ -52,10 +52,9 @@ DIRECT = {
     'runtime/src/base/panic.c': 'the process is ending',
     'runtime/src/command/': 'programs, not a library',
     'runtime/src/core/fault.c': 'a handler of faults',
-    'runtime/src/executor/': 'performs operations of the ring, whose completions are recorded',
+    'runtime/src/executor/': 'performs operations of the ring, whose completions are recorded; advice if there is no ring',
     'runtime/src/process/process.c:syscall': 'a child until it executes its program',
     'runtime/src/report/': 'reports for people',
-    'runtime/src/run/ring_advice.c': 'advice if there is no ring',
     'runtime/src/sandbox/': 'set up before anything is served',
     'runtime/src/timeline/': 'a thread without a loop',
 }
