@@ -112,6 +112,7 @@ struct eddy_loop {
 	atomic_bool waiting;       /* blocked in the kernel for an event */
 
 	struct eddyi_suspicion *suspicion; /* NULL: none */
+	bool is_stuck;                     /* by deadlock.c, with the registry locked */
 
 	/* Guarded by a lock of dump_all.c. */
 	struct {
