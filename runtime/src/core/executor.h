@@ -15,7 +15,8 @@ struct io_uring_buf_reg;
 
 struct eddyi_executor {
 	const char *name;
-	bool has_ring; /* entries may name other rings, to wake their loops */
+	const char *call; /* by which it waits, for messages */
+	bool has_ring;    /* entries may name other rings, to wake their loops */
 
 	/* Set up `loop->ring` with room for `entries` submissions. Return: 0, -errno. */
 	int (*begin)(struct eddy_loop *loop, unsigned entries);

@@ -167,6 +167,7 @@ static void ring_remove_buffers(struct eddy_loop *loop, int group)
 
 const struct eddyi_executor eddyi_executor_ring = {
 	.name = "ring",
+	.call = "io_uring_enter",
 	.has_ring = true,
 	.begin = ring_begin,
 	.end = ring_end,
