@@ -5,12 +5,12 @@
 struct waiting {
 	struct eddyi_queued queued;
 	int result;
-	int ended; /* which of them, from 1; 0: it waits */
-	bool left;
+	int arrival; /* from 1 */
+	bool ended, left;
 };
 
 static struct eddy_node queue;
-static int ended;
+static int arrivals;
 
 static void leave(struct eddyi_queued *queued)
 {
@@ -26,8 +26,9 @@ static int wait_in_queue(void *arg)
 
 	waiting->queued.waiter.what = "test";
 	waiting->queued.left = leave;
+	waiting->arrival = ++arrivals;
 	waiting->result = eddyi_queue_wait(&queue, &waiting->queued, NULL);
-	waiting->ended = ++ended;
+	waiting->ended = true;
 	return 0;
 }
 
@@ -39,26 +40,34 @@ static void start(struct eddy_scope *scope, struct waiting *waiting, int count)
 		waiting[i].queued.waiter.cancel = eddyi_queue_cancel;
 		EXPECT_EQ(eddy_scope_spawn(scope, "waits", wait_in_queue, &waiting[i]), 0);
 	}
-	expect_turns(1);
+	while (arrivals < count)
+		eddy_yield();
+}
+
+static struct waiting *first(void)
+{
+	return eddy_of(eddyi_queue_first(&queue), struct waiting, queued.entry);
 }
 
 TASK_TEST(queue, serves_in_order_of_arrival)
 {
-	struct waiting waiting[3] = { 0 };
+	struct waiting waiting[3] = { 0 }, *served;
 	struct eddy_scope scope;
 
 	start(&scope, waiting, 3);
-	EXPECT(eddyi_queue_first(&queue) == &waiting[0].queued.entry);
-	eddyi_entry_serve(eddyi_queue_first(&queue), 7);
-	expect_turns(1);
-	EXPECT_EQ(waiting[0].result, 7);
-	EXPECT_EQ(ended, 1);
+	served = first();
+	EXPECT_EQ(served->arrival, 1);
+	eddyi_entry_serve(&served->queued.entry, 7);
+	EXPECT_EQ(first()->arrival, 2);
+	while (!served->ended)
+		eddy_yield();
+	EXPECT_EQ(served->result, 7);
+	EXPECT(!first()->ended);
 	eddyi_queue_serve_all(&queue, 9);
 	EXPECT(!eddyi_queue_first(&queue));
 	EXPECT_EQ(eddy_scope_end(&scope), 0);
 	for (int i = 0; i < 3; i++) {
-		EXPECT_EQ(waiting[i].result, i ? 9 : 7);
-		EXPECT_EQ(waiting[i].ended, i + 1);
+		EXPECT_EQ(waiting[i].result, &waiting[i] == served ? 7 : 9);
 		EXPECT(!waiting[i].left);
 	}
 	return 0;
@@ -89,7 +98,7 @@ TASK_TEST(queue, served_wait_is_not_cancelled)
 	start(&scope, waiting, 1);
 	eddyi_entry_serve(eddyi_queue_first(&queue), 5);
 	eddy_scope_cancel(&scope);
-	EXPECT_EQ(waiting[0].ended, 0);
+	EXPECT(!waiting[0].ended);
 	eddy_scope_end(&scope);
 	EXPECT_EQ(waiting[0].result, 5);
 	EXPECT(!waiting[0].left);
