@@ -4,10 +4,10 @@
 #include "../on_asan.h"
 #include "../on_tsan.h"
 #include "../on_valgrind.h"
+#include "../runtime/debug.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/internal/debug.h>
 #include <malloc.h>
 #include <stdalign.h>
 
@@ -137,7 +137,7 @@ Test(arena, freed_memory_is_filled_and_rests)
 
 	if (RUNNING_ON_ASAN)
 		cr_skip_test("AddressSanitizer finds late uses itself");
-	__atomic_store_n(&eddyi_debug, 1, __ATOMIC_RELAXED);
+	debug_begin();
 	for (int i = 0; i < 3; i++) {
 		freed[i] = eddyi_arena_alloc(&arena, 100 << (4 * i));
 		memset(freed[i], 'x', 100 << (4 * i));
@@ -180,7 +180,7 @@ Test(arena, freed_memory_does_not_rest_for_ever)
 		cr_skip_test("AddressSanitizer finds late uses itself");
 	if (RUNNING_ON_VALGRIND || RUNNING_ON_TSAN)
 		cr_skip_test("this mallinfo2() counts nothing");
-	__atomic_store_n(&eddyi_debug, 1, __ATOMIC_RELAXED);
+	debug_begin();
 	free_blocks(64, EDDY_MIB / 2);
 	cr_expect(gt(sz, allocated(), before + 3 * EDDY_MIB));
 	cr_expect(lt(sz, allocated(), before + 5 * EDDY_MIB));

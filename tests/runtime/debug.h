@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* runtime/src/report/report.h */
+extern const struct eddyi_debug eddyi_debug_checks;
+
 static char warned[8 * 1024];
 
 static inline void warned_record(const struct eddy_record *record, void *arg)
@@ -23,7 +26,7 @@ static inline void warned_record(const struct eddy_record *record, void *arg)
 /* From here on, as if the variable had been set when the process began. */
 static inline void debug_begin(void)
 {
-	__atomic_store_n(&eddyi_debug, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&eddyi_debug, &eddyi_debug_checks, __ATOMIC_RELAXED);
 	eddy_log_subscribe(warned_record, NULL);
 }
 

@@ -1,4 +1,5 @@
 #include "capture.h"
+#include "failing.h"
 
 #include <eddy/chan.h>
 #include <eddy/dump.h>
@@ -487,6 +488,20 @@ TASK_TEST(dump, asks_the_other_loops)
 		other_end(&others[i]);
 	dump_all();
 	EXPECT_EQ(captured_lines("^eddy: loop"), 1);
+	return 0;
+}
+
+TASK_TEST(dump, asks_the_other_loops_without_allocating)
+{
+	struct other other = { .name = "other", .fn = idle_main };
+
+	other_start(&other);
+	failing_at = 1;
+	dump_until_answered(0);
+	EXPECT_EQ(failing_at, 1);
+	failing_at = 0;
+	EXPECT_LINE("^└─ #1 \"other\" .*: (event 0x|ready)");
+	other_end(&other);
 	return 0;
 }
 

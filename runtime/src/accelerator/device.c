@@ -1,7 +1,6 @@
-#include "ec.h"
-#include "gcm.h"
+#include "wolfcrypt.h"
+
 #include "keys.h"
-#include "rsa.h"
 
 #include <eddy/internal/accelerator.h>
 #include <eddy/internal/outside.h>

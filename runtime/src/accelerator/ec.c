@@ -1,4 +1,4 @@
-#include "ec.h"
+#include "wolfcrypt.h"
 
 #include "keys.h"
 
@@ -9,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/obj_mac.h>
 #include <openssl/param_build.h>
+#include <wolfssl/wolfcrypt/ecc.h>
 
 #define FIELD_MAX 66
 #define POINT_MAX (1 + 2 * FIELD_MAX)

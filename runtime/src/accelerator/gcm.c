@@ -1,4 +1,4 @@
-#include "gcm.h"
+#include "wolfcrypt.h"
 
 #include <eddy/internal/accelerator.h>
 #include <openssl/crypto.h>

@@ -1,4 +1,4 @@
-#include "rsa.h"
+#include "wolfcrypt.h"
 
 #include "keys.h"
 
@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
+#include <wolfssl/wolfcrypt/rsa.h>
 
 #define BYTES_MAX EDDYI_KEY_ID_MAX
 #define EXPONENT_MAX 8

@@ -15,7 +15,8 @@ struct io_uring_buf_reg;
 
 struct eddyi_executor {
 	const char *name;
-	bool has_ring; /* entries may name other rings, to wake their loops */
+	const char *call; /* by which it waits, for messages */
+	bool has_ring;    /* entries may name other rings, to wake their loops */
 
 	/* Set up `loop->ring` with room for `entries` submissions. Return: 0, -errno. */
 	int (*begin)(struct eddy_loop *loop, unsigned entries);
@@ -41,5 +42,9 @@ extern const struct eddyi_executor eddyi_executor_ring;
 
 /* System calls: sockets and pipes when epoll says that they are ready, files on the offload pool. */
 extern const struct eddyi_executor eddyi_executor_poll;
+
+/* Begin the executor that EDDY_EXECUTOR names, or else io_uring, or if that is refused, system calls.
+ * Return: 0; -EINVAL also if the variable is invalid; -errno. */
+int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries);
 
 #endif

@@ -76,7 +76,8 @@ void eddyi_loop_tick(struct eddy_loop *loop)
 void eddyi_loop_check_enter(int r)
 {
 	if (r < 0 && r != -EINTR && r != -ETIME && r != -EAGAIN && r != -EBUSY && r != -ENOMEM)
-		eddyi_panic("io_uring_enter failed: %s", strerror(-r));
+		eddyi_panic("a loop can't go on: %s failed: %s", eddyi_this_loop->executor->call,
+			    strerror(-r));
 	if (r == -EAGAIN || r == -ENOMEM)
 		usleep(1000);
 }

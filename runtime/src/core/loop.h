@@ -112,6 +112,13 @@ struct eddy_loop {
 	atomic_bool waiting;       /* blocked in the kernel for an event */
 
 	struct eddyi_suspicion *suspicion; /* NULL: none */
+	bool is_stuck;                     /* by deadlock.c, with the registry locked */
+
+	/* Guarded by a lock of dump_all.c. */
+	struct {
+		struct eddy_message question;
+		bool is_asked; /* until it is delivered */
+	} dump;
 };
 
 /* Add to a counter that only this thread writes and any thread may read: no locked instruction. */

@@ -1,14 +1,13 @@
 #include "own.h"
 
-#include "base/out.h"
 #include "loop.h"
 
 #include <eddy/internal/debug.h>
-#include <eddy/log.h>
 #include <stdio.h>
 
 #define NAME_MAX_SAID 64
-#define PLACES_MAX 64
+
+const struct eddyi_debug *eddyi_debug;
 
 /* Find a loop by id, with the registry locked. Return: NULL if it has ended. */
 static const struct eddy_loop *find(struct eddy_node *loops, unsigned id)
@@ -37,41 +36,6 @@ static const char *remedy(const struct eddy_loop *loop)
 		return "give each loop its own, or use eddy_loops_call()";
 	return eddyi_in_job ? "use it in the task, after eddy_offload() has returned" :
 			      "wake tasks from threads by a shared event (eddy/shared_event.h)";
-}
-
-/* Return: whether it was not before. */
-static bool remember(const char *place)
-{
-	static const char *_Atomic places[PLACES_MAX];
-
-	for (size_t i = 0; i < PLACES_MAX; i++) {
-		const char *before = NULL;
-
-		if (atomic_compare_exchange_strong(&places[i], &before, place))
-			return true;
-		if (before == place)
-			return false;
-	}
-	return false;
-}
-
-/* An object that no loop has used yet is used without a loop while loops run: a data race, if a task
- * uses it too. But the thread may be preparing it for a loop of its own. */
-static void complain(const char *what, const char *where)
-{
-	const char *place = eddyi_place(where);
-	char ours[2 * NAME_MAX_SAID];
-	bool is_alone = eddy_list_is_empty(eddyi_registry_lock());
-
-	eddyi_registry_unlock();
-	/* The call may be repeated often. */
-	if (is_alone || !remember(place))
-		return;
-	say(ours, sizeof(ours), NULL);
-	eddy_warn(
-		"eddy::debug",
-		"%s: %s is used on %s while loops run, which is a data race if a task uses it too: %s",
-		place, what, ours, remedy(NULL));
 }
 
 void eddyi_own_not_made(const char *what, const char *init, const char *where)
@@ -107,9 +71,13 @@ void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 void eddyi_own_made_slowly(unsigned *owner, const struct eddy_node *list, const char *what,
 			   const char *init, const char *where)
 {
+	char ours[2 * NAME_MAX_SAID];
+
 	if (!list->next)
 		eddyi_own_not_made(what, init, where);
 	eddyi_own_slowly(owner, what, where);
-	if (eddyi_debug_is_on() && !__atomic_load_n(owner, __ATOMIC_RELAXED))
-		complain(what, where);
+	if (!eddyi_debug_is_on() || __atomic_load_n(owner, __ATOMIC_RELAXED))
+		return;
+	say(ours, sizeof(ours), NULL);
+	eddyi_debug->unowned(what, where, ours, remedy(NULL));
 }

@@ -1281,6 +1281,7 @@ static void poll_remove_buffers(struct eddy_loop *loop, int number)
 
 const struct eddyi_executor eddyi_executor_poll = {
 	.name = "poll",
+	.call = "epoll_wait",
 	.begin = poll_begin,
 	.end = poll_end,
 	.enter = poll_enter,

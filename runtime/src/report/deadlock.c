@@ -4,9 +4,8 @@
  * while, because loops that mostly get messages sleep often.
  *
  * Invariants:
- * 1. A loop's state is its thread's. Only that thread changes `is_stuck`, and `stuck_loops` with it,
- *    with the registry locked. It is set while the loop has only internal ops and timers, which
- *    wake no task. Only a message, or a signal of eddy_main(), moves a stuck loop on, and it drops
+ * 1. Only a loop's thread changes its `is_stuck`, with the registry locked. It is set while the loop
+ *    has only internal ops and timers, which wake no task. Only a message, or a signal of eddy_main(), moves a stuck loop on, and it drops
  *    the suspicion before it handles that.
  * 2. So while the registry is locked and all loops are stuck, no task runs, and messages posted by
  *    a loop before it got stuck are in a queue. If all queues are empty, only another thread could
@@ -16,10 +15,9 @@
  * 4. On any doubt (another thread, a signal handler that might post) there is no verdict; the loop
  *    checks again later, with a doubled delay each time.
  */
-#include "deadlock.h"
+#include "report.h"
 
 #include "dump.h"
-#include "dump_signal.h"
 #include "core/loop.h"
 #include "io/offload_pool.h"
 #include "stall_trace.h"
@@ -37,12 +35,9 @@
 
 static _Thread_local struct {
 	struct eddyi_suspicion suspicion;
-	bool is_stuck;
 	uint64_t look_again_ns;
 	uint64_t patience_ns;
 } mine;
-
-static size_t stuck_loops;
 
 static bool is_suspect(const struct eddy_loop *loop)
 {
@@ -106,11 +101,10 @@ static bool has_signal_handlers(void)
 
 static bool all_are_stuck(struct eddy_node *loops)
 {
-	size_t count = 0;
-
 	for (struct eddy_node *node = loops->next; node != loops; node = node->next)
-		count++;
-	return stuck_loops == count;
+		if (!eddy_of(node, struct eddy_loop, registered)->is_stuck)
+			return false;
+	return true;
 }
 
 static bool has_messages(struct eddy_node *loops)
@@ -147,17 +141,11 @@ static void report(struct eddy_node *loops)
 	eddyi_panic_of("", "", "deadlock, see above");
 }
 
-static void set_stuck(bool is_stuck)
-{
-	stuck_loops += (size_t)is_stuck - (size_t)mine.is_stuck;
-	mine.is_stuck = is_stuck;
-}
-
-static void check(void)
+static void check(struct eddy_loop *loop)
 {
 	struct eddy_node *loops = eddyi_registry_lock();
 
-	set_stuck(true);
+	loop->is_stuck = true;
 	if (is_deadlock(loops))
 		report(loops);
 	eddyi_registry_unlock();
@@ -166,10 +154,10 @@ static void check(void)
 static void drop(struct eddy_loop *loop)
 {
 	loop->suspicion = NULL;
-	if (!mine.is_stuck)
+	if (!loop->is_stuck)
 		return;
 	eddyi_registry_lock();
-	set_stuck(false);
+	loop->is_stuck = false;
 	eddyi_registry_unlock();
 }
 
@@ -185,7 +173,7 @@ uint64_t eddyi_deadlock_look(struct eddy_loop *loop)
 		loop->suspicion = &mine.suspicion;
 		mine.patience_ns = PATIENCE_MIN;
 	} else if (now >= mine.look_again_ns) {
-		check();
+		check(loop);
 		mine.patience_ns *= 2;
 		if (mine.patience_ns > PATIENCE_MAX)
 			mine.patience_ns = PATIENCE_MAX;

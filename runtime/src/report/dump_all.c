@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. A question is posted while its loop is registered, and so delivered before the loop ends. Its
- *    delivery frees it.
- * 2. One question is open at a time, by its number. A loop that gets another one, or finds it no
- *    longer open, is too late and writes nothing.
+ * 1. A loop's question is in the loop, so that a dump allocates nothing. It is posted while the loop
+ *    is registered, and so delivered before the loop ends; not again before that.
+ * 2. One question is open at a time. A loop that gets its own when it is no longer open is too late,
+ *    and writes nothing.
  * 3. Lock order: asking, registry, desk.
  */
 #include <eddy/dump.h>
@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define PATIENCE_ONE (100 * EDDY_MS)
@@ -25,51 +24,45 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum { CLOSED, OPEN, ANSWERING } state;
-	uint64_t number;
+	const struct eddy_loop *loop; /* that is asked */
 	struct eddyi_out *out;
 } desk = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.changed = PTHREAD_COND_INITIALIZER,
 };
 
-struct question {
-	struct eddy_message message;
-	uint64_t number;
-};
-
 static void answer(struct eddy_message *message)
 {
-	struct question *question = eddy_of(message, struct question, message);
+	struct eddy_loop *loop = eddy_of(message, struct eddy_loop, dump.question);
 	bool wanted;
 
 	pthread_mutex_lock(&desk.lock);
-	wanted = desk.state == OPEN && desk.number == question->number;
+	loop->dump.is_asked = false;
+	wanted = desk.state == OPEN && desk.loop == loop;
 	if (wanted)
 		desk.state = ANSWERING;
 	pthread_mutex_unlock(&desk.lock);
-	free(question);
 	if (!wanted)
 		return;
-	eddyi_dump_loop(desk.out, eddy_loop_self());
+	eddyi_dump_loop(desk.out, loop);
 	pthread_mutex_lock(&desk.lock);
 	desk.state = CLOSED;
 	pthread_cond_broadcast(&desk.changed);
 	pthread_mutex_unlock(&desk.lock);
 }
 
-/* Registry locked. On allocation failure the loop does not answer. */
+/* Registry locked. */
 static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 {
-	struct question *question = malloc(sizeof(*question));
-
 	pthread_mutex_lock(&desk.lock);
 	desk.state = OPEN;
+	desk.loop = loop;
 	desk.out = out;
-	desk.number++;
-	if (question) {
-		*question = (struct question){ .message = { .deliver = answer },
-					       .number = desk.number };
-		eddy_loop_post(loop, &question->message);
+	/* Not so if the question of an earlier dump is still under way, which serves as well. */
+	if (!loop->dump.is_asked) {
+		loop->dump.is_asked = true;
+		loop->dump.question.deliver = answer;
+		eddy_loop_post(loop, &loop->dump.question);
 		/* This thread is about to block, so its ring would not send the wake-up. */
 		eddyi_loop_wake(loop);
 	}

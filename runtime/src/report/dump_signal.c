@@ -4,7 +4,7 @@
  * Invariant: `asked` exists forever, so that a late handler may post it. The thread exists while
  * `answering` is set; a forked child clears it.
  */
-#include "dump_signal.h"
+#include "report.h"
 
 #include "base/thread.h"
 

@@ -3,7 +3,7 @@
  *    thread accesses only loops, and signals only threads, that exist.
  * 2. The thread runs exactly while the list is not empty; `life` is held while that changes.
  */
-#include "stall.h"
+#include "report.h"
 
 #include "core/loop.h"
 #include "base/out.h"

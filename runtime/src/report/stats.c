@@ -1,4 +1,4 @@
-#include "stats.h"
+#include "report.h"
 
 #include "timeline/iowq.h"
 #include "core/loop.h"

@@ -12,7 +12,7 @@
  */
 #include "core/loop.h"
 #include "core/wait.h"
-#include "report/stall.h"
+#include "report/report.h"
 #include "run.h"
 
 #include <eddy/internal/log.h>

@@ -1,7 +1,5 @@
 /* A loop's life, and its turns: tasks, messages, the kernel, timers, completions. */
 #include "chaos/chaos.h"
-#include "report/deadlock.h"
-#include "report/dump_signal.h"
 #include "core/fault.h"
 #include "core/executor.h"
 #include "core/loop.h"
@@ -10,9 +8,7 @@
 #include "core/wait.h"
 #include "core/guest.h"
 #include "run.h"
-#include "report/debug.h"
-#include "report/stall.h"
-#include "report/stats.h"
+#include "report/report.h"
 #include "base/standard.h"
 #include "transfer/technique.h"
 #include "timeline/timeline.h"
@@ -23,7 +19,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -190,62 +185,6 @@ static void turn(struct eddy_loop *loop)
 	eddyi_op_dispatch(loop);
 }
 
-/* Whether the kernel, or a filter in front of it, lets this process have no ring. */
-static bool is_refusal(int error)
-{
-	return error == -EPERM || error == -EACCES || error == -ENOSYS;
-}
-
-static void warn_of_refusal(int error)
-{
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-
-	if (!atomic_flag_test_and_set(&said))
-		eddy_warn(
-			TARGET,
-			"io_uring is not available, so epoll and threads take its place, which costs up to a quarter of the speed; %s",
-			eddy_ring_advice(error));
-}
-
-/* Find the executor that the environment asks for. Return: 0, with NULL for the best that there is; -EINVAL. */
-static int executor_wanted(const struct eddyi_executor **ret_executor)
-{
-	static const struct eddyi_executor *const all[] = { &eddyi_executor_ring,
-							    &eddyi_executor_poll };
-	const char *name = eddyi_getenv_now("EDDY_EXECUTOR");
-
-	*ret_executor = NULL;
-	if (!name || !*name)
-		return 0;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (strcmp(name, all[i]->name) == 0)
-			*ret_executor = all[i];
-	return *ret_executor ? 0 : -EINVAL;
-}
-
-const char *eddyi_executor_advice(void)
-{
-	const struct eddyi_executor *executor;
-
-	return executor_wanted(&executor) < 0 ? "EDDY_EXECUTOR is ring or poll" : NULL;
-}
-
-static int begin_executor(struct eddy_loop *loop, unsigned entries)
-{
-	const struct eddyi_executor *wanted;
-	int r = executor_wanted(&wanted);
-
-	if (r < 0)
-		return r;
-	loop->executor = wanted ? wanted : &eddyi_executor_ring;
-	r = loop->executor->begin(loop, entries);
-	if (wanted || !is_refusal(r))
-		return r;
-	warn_of_refusal(r);
-	loop->executor = &eddyi_executor_poll;
-	return loop->executor->begin(loop, entries);
-}
-
 int eddyi_loop_set_io_workers_max(unsigned max)
 {
 	struct eddy_loop *loop = eddyi_loop();
@@ -301,7 +240,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_detach(loop);
 		return r;
 	}
-	r = begin_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
+	r = eddyi_executor_begin(loop,
+				 options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
 		eddyi_close_now(loop->wake_fd);
 		eddyi_chaos_detach(loop);

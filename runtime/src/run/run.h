@@ -7,7 +7,4 @@
 /* Explain `error` of eddy_run(), and what to do. Return: static memory. */
 const char *eddyi_run_advice(const struct eddy_loop_options *options, int error);
 
-/* Get a sentence on the valid values of EDDY_EXECUTOR if it is set and invalid; else NULL. */
-const char *eddyi_executor_advice(void);
-
 #endif

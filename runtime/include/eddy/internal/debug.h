@@ -6,14 +6,25 @@
 
 EDDY_BEGIN_DECLS
 
-/* Private. */
-extern EDDY_API int eddyi_debug;
+/* The checks of EDDY_DEBUG. Private: code calls them by the functions below. */
+struct eddyi_debug {
+	/* An object that no loop has used yet, `what`, is used at `where` on a thread without a loop,
+	 * `user`: `remedy`. */
+	void (*unowned)(const char *what, const char *where, const char *user, const char *remedy);
+	void (*opened_begin)(void);
+	void (*opened_end)(void);
+	void (*opened)(int fd);
+	void (*opened_forget)(int fd);
+};
+
+/* Private. NULL: the variable is not set. */
+extern EDDY_API const struct eddyi_debug *eddyi_debug;
 
 /* Check whether EDDY_DEBUG was set when the first loop of the process began. Any thread may call
  * it. */
 static inline bool eddyi_debug_is_on(void)
 {
-	return __builtin_expect(__atomic_load_n(&eddyi_debug, __ATOMIC_RELAXED), 0);
+	return __builtin_expect(__atomic_load_n(&eddyi_debug, __ATOMIC_RELAXED) != NULL, 0);
 }
 
 /* Say what the current task works on, as "GET /users/{id}"; NULL: nothing in particular. Dumps,
@@ -21,32 +32,26 @@ static inline bool eddyi_debug_is_on(void)
  * `label` is borrowed until it is replaced. Outside of a task it does nothing. Never suspends. */
 EDDY_API void eddyi_task_set_label(const char *label);
 
-/* Private. */
-EDDY_API void eddyi_opened_begin_now(void);
-EDDY_API void eddyi_opened_end_now(void);
-EDDY_API void eddyi_opened_note(int fd);
-EDDY_API void eddyi_opened_drop(int fd);
-
 /* With EDDY_DEBUG: note the descriptors that the current task, and tasks of the scopes that it
  * begins, open from now on by eddy's calls. Never suspends. */
 static inline void eddyi_opened_begin(void)
 {
 	if (eddyi_debug_is_on())
-		eddyi_opened_begin_now();
+		eddyi_debug->opened_begin();
 }
 
 /* Stop noting. A WARN record lists those that are still open, and whose they are by the task's label. */
 static inline void eddyi_opened_end(void)
 {
 	if (eddyi_debug_is_on())
-		eddyi_opened_end_now();
+		eddyi_debug->opened_end();
 }
 
 /* A descriptor has been opened; below 0: it has not. Return: `fd`. */
 static inline int eddyi_opened(int fd)
 {
 	if (eddyi_debug_is_on() && fd >= 0)
-		eddyi_opened_note(fd);
+		eddyi_debug->opened(fd);
 	return fd;
 }
 
@@ -54,7 +59,7 @@ static inline int eddyi_opened(int fd)
 static inline void eddyi_opened_forget(int fd)
 {
 	if (eddyi_debug_is_on() && fd >= 0)
-		eddyi_opened_drop(fd);
+		eddyi_debug->opened_forget(fd);
 }
 
 EDDY_END_DECLS

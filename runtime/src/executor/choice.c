@@ -1,17 +1,36 @@
-/* Explains why a ring can't be created, and the command that helps. */
+/* Chooses the executor of a loop, and explains why a ring can't be created, with the command that helps. */
+#include "core/executor.h"
+#include "core/loop.h"
 #include "chaos/chaos.h"
 #include "base/seccomp.h"
-#include "run.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/proc.h>
-#include <eddy/task.h>
+#include <eddy/log.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+/* Find the executor that the environment asks for. Return: 0, with NULL for the best that there is; -EINVAL. */
+static int executor_wanted(const struct eddyi_executor **ret_executor)
+{
+	static const struct eddyi_executor *const all[] = { &eddyi_executor_ring,
+							    &eddyi_executor_poll };
+	const char *name = eddyi_getenv_now("EDDY_EXECUTOR");
+
+	*ret_executor = NULL;
+	if (!name || !*name)
+		return 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(name, all[i]->name) == 0)
+			*ret_executor = all[i];
+	return *ret_executor ? 0 : -EINVAL;
+}
 
 /* Read /proc/sys/kernel/io_uring_disabled; 0 if there is none. */
 static int ring_disabled(void)
@@ -51,6 +70,8 @@ static bool has_limit(int resource)
 
 const char *eddy_ring_advice(int error)
 {
+	const struct eddyi_executor *wanted;
+
 	if (kernel_is_old())
 		return "this kernel is too old: eddy needs Linux 6.1 or newer (see `uname -r`)";
 	switch (error < 0 ? -error : error) {
@@ -82,10 +103,43 @@ const char *eddy_ring_advice(int error)
 	case EINVAL:
 		if (eddyi_chaos_advice())
 			return eddyi_chaos_advice();
-		if (eddyi_executor_advice())
-			return eddyi_executor_advice();
+		if (executor_wanted(&wanted) < 0)
+			return "EDDY_EXECUTOR is ring or poll";
 		return "this kernel lacks io_uring features that eddy needs: run Linux 6.1 or newer";
 	default:
 		return "io_uring can't be set up on this machine";
 	}
+}
+
+/* Whether the kernel, or a filter in front of it, lets this process have no ring. */
+static bool is_refusal(int error)
+{
+	return error == -EPERM || error == -EACCES || error == -ENOSYS;
+}
+
+static void warn_of_refusal(int error)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&said))
+		eddy_warn(
+			"eddy::loop",
+			"io_uring is not available, so epoll and threads take its place, which costs up to a quarter of the speed; %s",
+			eddy_ring_advice(error));
+}
+
+int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries)
+{
+	const struct eddyi_executor *wanted;
+	int r = executor_wanted(&wanted);
+
+	if (r < 0)
+		return r;
+	loop->executor = wanted ? wanted : &eddyi_executor_ring;
+	r = loop->executor->begin(loop, entries);
+	if (wanted || !is_refusal(r))
+		return r;
+	warn_of_refusal(r);
+	loop->executor = &eddyi_executor_poll;
+	return loop->executor->begin(loop, entries);
 }

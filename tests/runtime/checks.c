@@ -1,4 +1,4 @@
-/* Tests of runtime/src/report/opened.c. */
+/* Tests of runtime/src/report/checks.c. */
 #include "debug.h"
 #include "expect.h"
 
@@ -10,15 +10,15 @@
 #include <eddy/signal.h>
 #include <sys/un.h>
 
-#define OPENED_TEST(name)                                                                          \
-	static int opened_##name(void *arg);                                                       \
-	Test(opened, name)                                                                         \
+#define CHECKS_TEST(name)                                                                          \
+	static int checks_##name(void *arg);                                                       \
+	Test(checks, name)                                                                         \
 	{                                                                                          \
 		debug_begin();                                                                     \
-		expect_run(NULL, opened_##name, NULL);                                             \
+		expect_run(NULL, checks_##name, NULL);                                             \
 		eddy_log_unsubscribe();                                                            \
 	}                                                                                          \
-	static int opened_##name(__attribute__((unused)) void *arg)
+	static int checks_##name(__attribute__((unused)) void *arg)
 
 static void end(const char *label)
 {
@@ -35,7 +35,7 @@ static int open_null(void)
 	return fd;
 }
 
-OPENED_TEST(nothing_is_noted_without_being_asked_for)
+CHECKS_TEST(nothing_is_noted_without_being_asked_for)
 {
 	int fd = open_null();
 
@@ -52,7 +52,7 @@ static int open_later(void *arg)
 }
 
 /* By the task, and by tasks of its scopes; what is closed by other calls as well. */
-OPENED_TEST(what_is_left_is_told)
+CHECKS_TEST(what_is_left_is_told)
 {
 	int fds[3], child = -1, pair[2];
 	struct eddy_scope scope;
@@ -100,7 +100,7 @@ static int beside(void *arg)
 }
 
 /* Neither another's number, nor what is kept on purpose. */
-OPENED_TEST(others_are_not_blamed)
+CHECKS_TEST(others_are_not_blamed)
 {
 	struct eddy_scope scope;
 	int first, kept;
@@ -122,7 +122,7 @@ OPENED_TEST(others_are_not_blamed)
 }
 
 /* Its number was noted for one request, and closed by a call that is not eddy's, then given to another one. */
-OPENED_TEST(the_last_who_opened_a_number_has_it)
+CHECKS_TEST(the_last_who_opened_a_number_has_it)
 {
 	int fd, again;
 
@@ -139,7 +139,7 @@ OPENED_TEST(the_last_who_opened_a_number_has_it)
 	return eddy_close(again);
 }
 
-OPENED_TEST(processes_and_signals_close_theirs)
+CHECKS_TEST(processes_and_signals_close_theirs)
 {
 	struct eddy_process_options options = {
 		.argv = (const char *[]){ "true", NULL },
@@ -163,7 +163,7 @@ OPENED_TEST(processes_and_signals_close_theirs)
 	return 0;
 }
 
-OPENED_TEST(connections_are_noted)
+CHECKS_TEST(connections_are_noted)
 {
 	struct eddy_listeners listeners;
 	char line[100];
@@ -185,7 +185,7 @@ OPENED_TEST(connections_are_noted)
 }
 
 /* Their names are longer than the room for all. */
-OPENED_TEST(a_list_begins_with_its_first)
+CHECKS_TEST(a_list_begins_with_its_first)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fds[8], first = 0;
@@ -218,7 +218,7 @@ OPENED_TEST(a_list_begins_with_its_first)
 }
 
 /* A list is short, whatever there is. */
-OPENED_TEST(many_are_counted)
+CHECKS_TEST(many_are_counted)
 {
 	int fds[30];
 

@@ -1,4 +1,5 @@
-/* Descriptors that requests have opened and not closed, with EDDY_DEBUG.
+/* The checks of EDDY_DEBUG: objects that are used without a loop, and descriptors that requests have opened and not
+ * closed. Their findings are log records.
  *
  * Invariants:
  * 1. The lock guards everything but task->opened, which belongs to the task's loop.
@@ -7,10 +8,11 @@
  * 3. A descriptor that is noted again was closed by a call of another library, and changes its
  *    owner. One that was closed so and not noted again refers to another file, or to none.
  */
-#include <eddy/internal/debug.h>
+#include "report.h"
 
 #include "core/wait.h"
 #include "dump.h"
+#include "log/log.h"
 
 #include <eddy/log.h>
 #include <pthread.h>
@@ -18,9 +20,48 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define TARGET "eddy::debug"
+#define PLACES_MAX 64
 #define LISTED_MAX 8
 /* More than the description of one descriptor needs. */
 #define ROOM_MIN 300
+
+/* ---- objects without a loop ---- */
+
+/* Return: whether it was not before. */
+static bool remember(const char *place)
+{
+	static const char *_Atomic places[PLACES_MAX];
+
+	for (size_t i = 0; i < PLACES_MAX; i++) {
+		const char *before = NULL;
+
+		if (atomic_compare_exchange_strong(&places[i], &before, place))
+			return true;
+		if (before == place)
+			return false;
+	}
+	return false;
+}
+
+/* A data race, if a task uses the object too. But the thread may be preparing it for a loop of its
+ * own. */
+static void unowned(const char *what, const char *where, const char *user, const char *remedy)
+{
+	const char *place = eddyi_place(where);
+	bool is_alone = eddy_list_is_empty(eddyi_registry_lock());
+
+	eddyi_registry_unlock();
+	/* The call may be repeated often. */
+	if (is_alone || !remember(place))
+		return;
+	eddy_warn(
+		TARGET,
+		"%s: %s is used on %s while loops run, which is a data race if a task uses it too: %s",
+		place, what, user, remedy);
+}
+
+/* ---- descriptors ---- */
 
 struct entry {
 	struct eddy_node node;
@@ -79,7 +120,7 @@ static void disown(struct entry *entry)
 		eddy_list_remove(&entry->node);
 }
 
-void eddyi_opened_note(int fd)
+static void opened(int fd)
 {
 	struct eddyi_opened *owner = find_owner();
 	struct entry *entry;
@@ -100,7 +141,7 @@ void eddyi_opened_note(int fd)
 	pthread_mutex_unlock(&table.lock);
 }
 
-void eddyi_opened_drop(int fd)
+static void opened_forget(int fd)
 {
 	pthread_mutex_lock(&table.lock);
 	if ((size_t)fd < table.count && table.entries[fd])
@@ -108,7 +149,7 @@ void eddyi_opened_drop(int fd)
 	pthread_mutex_unlock(&table.lock);
 }
 
-void eddyi_opened_begin_now(void)
+static void opened_begin(void)
 {
 	struct eddy_task *task = eddy_task_self();
 
@@ -149,7 +190,7 @@ static size_t take_all(struct eddyi_opened *opened, struct eddyi_out *out)
 	return count;
 }
 
-void eddyi_opened_end_now(void)
+static void opened_end(void)
 {
 	struct eddyi_out out = { .fd = -1 };
 	struct eddy_task *task = eddy_task_self();
@@ -167,9 +208,38 @@ void eddyi_opened_end_now(void)
 	free(opened);
 	if (!count)
 		return;
-	eddy_log(EDDY_LOG_WARN, "eddy::debug",
+	eddy_log(EDDY_LOG_WARN, TARGET,
 		 EDDY_FIELDS(eddy_field_text("request", label), eddy_field_u64("count", count)),
 		 "%s seems to have left %zu of the descriptors that it opened: %.*s; close them on "
 		 "every path, unless they are kept on purpose, as in a pool",
 		 label, count, (int)out.len, out.text);
+}
+
+/* ---- the variable ---- */
+
+const struct eddyi_debug eddyi_debug_checks = {
+	.unowned = unowned,
+	.opened_begin = opened_begin,
+	.opened_end = opened_end,
+	.opened = opened,
+	.opened_forget = opened_forget,
+};
+
+static void look(void)
+{
+	const char *text = secure_getenv("EDDY_DEBUG");
+
+	if (!text || !*text || strcmp(text, "0") == 0)
+		return;
+	eddyi_log_stand_in();
+	__atomic_store_n(&eddyi_debug, &eddyi_debug_checks, __ATOMIC_RELAXED);
+	eddy_info(TARGET,
+		  "EDDY_DEBUG is set: the program is slower, and mistakes in it are reported");
+}
+
+void eddyi_debug_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, look);
 }
