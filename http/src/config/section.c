@@ -1,8 +1,8 @@
-#include "section.h"
+#include "config.h"
 
 #include "app/app.h"
 #include "text/nearest.h"
-#include "toml_json.h"
+#include "toml.h"
 
 #include <errno.h>
 #include <stdarg.h>

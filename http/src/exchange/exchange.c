@@ -3,7 +3,6 @@
 #include "exchange.h"
 
 #include "coded.h"
-#include "error.h"
 #include "observer.h"
 #include "req.h"
 #include "res.h"
@@ -32,15 +31,6 @@ struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *
 	req->res.status = 200;
 	req->res.file.fd = -1;
 	return req;
-}
-
-void eddyi_outgoing_close(struct eddyi_outgoing *file)
-{
-	if (file->close)
-		file->close(file);
-	else if (file->fd >= 0)
-		eddyi_close_now(file->fd);
-	*file = (struct eddyi_outgoing){ .fd = -1 };
 }
 
 void eddyi_req_free(struct eddy_req *req)
