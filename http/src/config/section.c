@@ -1,8 +1,6 @@
 #include "config.h"
 
-#include "app/app.h"
 #include "text/nearest.h"
-#include "toml.h"
 
 #include <errno.h>
 #include <stdarg.h>
