@@ -61,7 +61,10 @@ DIRECT = {
 }
 # Where a file has no test of its own noun, because it is one of several of a kind: the noun whose tests go through all of them.
 TESTED_AS = {'brotli': 'codec', 'zlib': 'codec', 'zstd': 'codec', 'json': 'object', 'static_key': 'bearer'}
-TESTED = ('auth', 'compress', 'trace')
+# Where tests have the name of what a client or a user does, instead of the file's.
+TESTED_AS |= {'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
+              'stop': 'run', 'ktls': 'tls'}
+TESTED = ('auth', 'compress', 'http', 'trace')
 STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
 NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))
 
