@@ -44,7 +44,8 @@ void eddyi_req_free(struct eddy_req *req)
 		eddyi_coded_deinit(req);
 	if (req->decoded)
 		eddyi_decoded_deinit(req);
-	eddyi_outgoing_close(&req->res.file);
+	if (req->res.file.close || req->res.file.fd >= 0)
+		eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }
