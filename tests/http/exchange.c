@@ -57,7 +57,7 @@ static const struct eddyi_stream_verbs verbs = {
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
-	cr_expect(req->in_progress.next != NULL);
+	(void)req;
 	return eddy_res_ok(res, "hello");
 }
 
@@ -139,8 +139,6 @@ static int exchange(void *arg)
 	cr_assert_eq(eddyi_request_head_feed(&head, bytes, (size_t)len, &used), 200);
 	*sent = 0;
 	asked->whole = eddyi_exchange(req, &body);
-	/* Nothing of it is left in the loop's list. */
-	cr_expect(eddy_list_is_empty(&service.in_progress));
 	eddyi_req_free(req);
 	eddyi_service_deinit(&service);
 	eddy_app_free(app);
