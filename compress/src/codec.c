@@ -57,11 +57,6 @@ const char *eddy_codec_name(const struct eddy_codec *codec)
 	return codec->name;
 }
 
-bool eddyi_codec_is_quick(const struct eddy_codec *codec, int level)
-{
-	return (level ? level : codec->level) <= codec->level_quick;
-}
-
 size_t eddy_codec_bound(const struct eddy_codec *codec, size_t len)
 {
 	return codec->bound(len);

@@ -49,6 +49,11 @@ size_t eddyi_encoder_memory(const struct eddy_codec *codec,
 	return sizeof(struct eddy_encoder) + codec->encoder_memory(&settings);
 }
 
+bool eddyi_codec_is_quick(const struct eddy_codec *codec, int level)
+{
+	return (level ? level : codec->level) <= codec->level_quick;
+}
+
 static bool is_quick(const struct eddy_encoder *encoder)
 {
 	return eddyi_codec_is_quick(encoder->stream.codec, encoder->settings.level);

@@ -4,7 +4,7 @@
 #define EDDY_TESTS_ASK_H
 
 #include "exchange/exchange.h"
-#include "http1/stream.h"
+#include "http1/http1.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

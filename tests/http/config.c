@@ -1,7 +1,6 @@
 /* Tests of http/src/config/config.h: files, and what is said about them. */
 #include "config/config.h"
 
-#include "config/config_key.h"
 #include "../folder.h"
 #include "said.h"
 

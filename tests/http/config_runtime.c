@@ -1,7 +1,6 @@
 /* Tests of [runtime], and of the options that it replaces: the loops that are made for an app. */
 #include "config/config.h"
 
-#include "config/config_key.h"
 #include "said.h"
 
 #include <criterion/criterion.h>

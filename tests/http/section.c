@@ -1,4 +1,4 @@
-/* Tests of http/src/config/section.h: sections of a layer above. */
+/* Tests of http/src/config/section.c: sections of a layer above. */
 #include "config/config.h"
 #include "said.h"
 

@@ -1,7 +1,6 @@
 /* Tests of http/src/config/toml.h. */
 #include "config/toml.h"
 
-#include "config/toml_json.h"
 #include "text/arena.h"
 
 #include <criterion/criterion.h>

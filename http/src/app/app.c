@@ -355,11 +355,16 @@ void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn)
 void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data)
 {
 	struct eddyi_owner *owner = eddyi_owner(target);
+	struct eddyi_filter *added;
 
-	if (!filter)
+	if (!filter) {
 		eddy_app_mistake(owner->app, "a filter is NULL");
-	else if (!eddyi_filters_add(&owner->filters, &owner->app->arena, filter, data))
-		out_of_memory();
+		return;
+	}
+	added = eddy_app_alloc(owner->app, sizeof(*added));
+	*added = (struct eddyi_filter){ .fn = filter, .data = data };
+	*owner->filters.end = added;
+	owner->filters.end = &added->next;
 }
 
 bool eddyi_app_report_mistakes(const struct eddy_app *app)

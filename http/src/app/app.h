@@ -55,11 +55,11 @@ struct eddyi_filters {
 	struct eddyi_filter **end;
 };
 
-void eddyi_filters_init(struct eddyi_filters *filters, const struct eddyi_filters *outer);
-
-/* Add a filter inside the existing ones. Return: false on allocation failure. */
-bool eddyi_filters_add(struct eddyi_filters *filters, struct eddyi_arena *arena, eddy_filter_fn *fn,
-		       void *data);
+static inline void eddyi_filters_init(struct eddyi_filters *filters,
+				      const struct eddyi_filters *outer)
+{
+	*filters = (struct eddyi_filters){ .outer = outer, .end = &filters->first };
+}
 
 /* ---- the app ---- */
 

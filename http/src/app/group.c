@@ -1,27 +1,5 @@
 #include "app.h"
 
-/* ---- filters ---- */
-
-void eddyi_filters_init(struct eddyi_filters *filters, const struct eddyi_filters *outer)
-{
-	*filters = (struct eddyi_filters){ .outer = outer, .end = &filters->first };
-}
-
-bool eddyi_filters_add(struct eddyi_filters *filters, struct eddyi_arena *arena, eddy_filter_fn *fn,
-		       void *data)
-{
-	struct eddyi_filter *filter = eddyi_arena_alloc(arena, sizeof(*filter));
-
-	if (!filter)
-		return false;
-	*filter = (struct eddyi_filter){ .fn = fn, .data = data };
-	*filters->end = filter;
-	filters->end = &filter->next;
-	return true;
-}
-
-/* ---- groups and routes ---- */
-
 /* A group inside an invalid one is inert too; the mistake is reported once. */
 struct eddy_group *eddy_app_group(union eddy_router router, const char *prefix)
 {

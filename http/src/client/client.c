@@ -1,5 +1,4 @@
-#include "client_conn.h"
-#include "client_tls.h"
+#include "client.h"
 
 #include <stdlib.h>
 

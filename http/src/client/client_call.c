@@ -1,8 +1,5 @@
 /* A call from the URL to the response: checks, stale connections, redirects. */
-#include "client_conn.h"
-#include "client_exchange.h"
-#include "client_run.h"
-#include "response.h"
+#include "client.h"
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>

@@ -1,7 +1,4 @@
-#include "client_conn.h"
-
-#include "client_run.h"
-#include "client_tls.h"
+#include "client.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>

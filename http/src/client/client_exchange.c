@@ -1,8 +1,5 @@
-#include "client_exchange.h"
-
-#include "client_run.h"
+#include "client.h"
 #include "http1/chunked.h"
-#include "response.h"
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>

@@ -1,4 +1,4 @@
-#include "client_run.h"
+#include "client.h"
 
 #include <eddy/loop.h>
 #include <errno.h>

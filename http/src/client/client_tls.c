@@ -1,9 +1,7 @@
 /* The client's TLS connections: their handshake, and sessions kept to resume them. */
 #include "tls/wolfssl.h"
 
-#include "client_tls.h"
-
-#include "client_run.h"
+#include "client.h"
 #include "tls/tls_client.h"
 #include "wire/tls_wire.h"
 

@@ -1,7 +1,4 @@
-#include "response.h"
-
-#include "client_conn.h"
-#include "client_run.h"
+#include "client.h"
 #include "text/date.h"
 
 #include <eddy/internal/outside.h>

@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include "message/proxy_header.h"
-#include "section.h"
 
 #include <eddy/file.h>
 #include <eddy/log.h>

@@ -1,4 +1,4 @@
-#include "config_key.h"
+#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>

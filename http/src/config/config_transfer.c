@@ -1,5 +1,4 @@
 /* The section [transfer]: struct eddy_transfer_options. */
-#include "app/app.h"
 #include "config.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
-#include "section.h"
+#include "config.h"
 
-#include "app/app.h"
 #include "text/nearest.h"
-#include "toml_json.h"
 
 #include <errno.h>
 #include <stdarg.h>

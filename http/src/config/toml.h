@@ -3,6 +3,7 @@
 #define EDDYI_TOML_H
 
 #include <eddy/str.h>
+#include <jansson.h>
 
 EDDY_BEGIN_DECLS
 
@@ -45,6 +46,11 @@ int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct edd
 
 /* Find nesting deeper than EDDYI_TOML_DEPTH_MAX. Return: its line; 0 if there is none. */
 unsigned eddyi_toml_deep_line(struct eddy_str text);
+
+/* Convert a value to JSON. Times become strings.
+ * Return: 0, and the caller owns `*ret_json`; -EINVAL for infinity, NaN, and NUL in names;
+ * -ENOMEM. */
+int eddyi_toml_to_json(const struct eddyi_toml *value, json_t **ret_json);
 
 EDDY_END_DECLS
 

@@ -1,4 +1,4 @@
-#include "toml_json.h"
+#include "toml.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "exchange.h"
 
 #include "coded.h"
-#include "error.h"
 #include "observer.h"
 #include "req.h"
 #include "res.h"
@@ -34,15 +33,6 @@ struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *
 	return req;
 }
 
-void eddyi_outgoing_close(struct eddyi_outgoing *file)
-{
-	if (file->close)
-		file->close(file);
-	else if (file->fd >= 0)
-		eddyi_close_now(file->fd);
-	*file = (struct eddyi_outgoing){ .fd = -1 };
-}
-
 void eddyi_req_free(struct eddy_req *req)
 {
 	struct eddyi_arena arena = req->arena;
@@ -54,7 +44,8 @@ void eddyi_req_free(struct eddy_req *req)
 		eddyi_coded_deinit(req);
 	if (req->decoded)
 		eddyi_decoded_deinit(req);
-	eddyi_outgoing_close(&req->res.file);
+	if (req->res.file.close || req->res.file.fd >= 0)
+		eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }

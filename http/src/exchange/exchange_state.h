@@ -128,7 +128,4 @@ static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, co
 	return error;
 }
 
-/* Close the file, or release its reference. Never suspends. */
-void eddyi_outgoing_close(struct eddyi_outgoing *file);
-
 #endif

@@ -37,10 +37,20 @@ void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,
 /* Add kept fields; `res` has none of these names. Return: 0, -ENOMEM. */
 int eddyi_res_fields_add(struct eddy_res *res, const struct eddyi_res_fields *fields);
 
+/* Close the file, or release its reference. Never suspends. */
+void eddyi_outgoing_close(struct eddyi_outgoing *file);
+
 /* Remove the body and the fields that describe it. */
 void eddyi_res_clear_body(struct eddy_res *res);
 
-/* Make an error response as problem+json. `detail` is UTF-8; NULL: that of the status. */
-int eddyi_problem(struct eddy_res *res, int status, const char *detail);
+/* ---- errors ---- */
+
+/* Turn the result of a handler or filter into a response.
+ * Return: 0; -errno if it is too late, since a part has been sent. */
+int eddyi_finish(struct eddy_req *req, int r);
+
+/* Respond with an error, as the app renders it; `detail` may be NULL. May suspend.
+ * Return: 0, -errno. */
+int eddyi_render_error(struct eddy_req *req, int status, const char *detail);
 
 #endif

@@ -1,7 +1,6 @@
 /* Files as responses: conditions, ranges and fields (RFC 9110 sections 13 and 14). */
-#include "file.h"
 
-#include "exchange/error.h"
+#include "exchange/res.h"
 #include "open_files.h"
 #include "text/date.h"
 #include "text/disposition.h"

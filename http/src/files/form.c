@@ -1,5 +1,4 @@
 /* Saving of a form's files together: all or none. */
-#include "part.h"
 #include "upload.h"
 
 #include <eddy/internal/outside.h>

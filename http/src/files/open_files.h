@@ -1,4 +1,4 @@
-/* open_files.h: regular files to send, and the cache of open files.
+/* open_files.h: regular files to send, the responses that send them, and the cache of open files.
  *
  * Invariants:
  * 1. An open file is closed with its last reference: the loop's table has one while it contains the
@@ -14,7 +14,7 @@
 #define EDDYI_OPEN_FILES_H
 
 #include "exchange/res.h"
-#include "message/validator.h"
+#include "message/cond.h"
 
 #include <eddy/accept.h>
 #include <eddy/list.h>
@@ -80,5 +80,10 @@ bool eddyi_open_files_drop(void);
 /* Release them if `error` says that descriptors have run out. Never suspends.
  * Return: whether to try again. */
 bool eddyi_open_files_make_room(int error);
+
+/* Like eddy_res_file(), for a file of eddyi_folder_find(). Takes ownership of the file. The
+ * fields of a kept file are made once, so its `name` and `options` must always be the same. */
+int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct eddyi_found *found,
+		    const struct eddy_file_options *options);
 
 #endif

@@ -1,5 +1,3 @@
-#include "part.h"
-
 #include "exchange/req.h"
 #include "message/multipart.h"
 #include "text/disposition.h"

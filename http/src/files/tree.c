@@ -1,5 +1,4 @@
 #include "exchange/exchange_state.h"
-#include "file.h"
 #include "incoming.h"
 #include "open_files.h"
 #include "text/syntax.h"

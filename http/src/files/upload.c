@@ -1,7 +1,7 @@
 #include "upload.h"
 
 #include "exchange/req.h"
-#include "message/validator.h"
+#include "message/cond.h"
 #include "text/disposition.h"
 
 #include <eddy/internal/outside.h>

@@ -5,6 +5,7 @@
 #include "exchange/exchange_state.h"
 #include "incoming.h"
 
+#include <eddy/part.h>
 #include <eddy/upload.h>
 
 /* The options for NULL. */
@@ -22,5 +23,8 @@ int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options
 /* Give a received file its name, with `sync` durably. Suspends. Return: 0, -EEXIST, -errno. */
 int eddyi_upload_publish(struct eddyi_incoming *incoming, const char *name,
 			 const struct eddy_save_options *options, bool *ret_replaced);
+
+/* Append the rest of a part to a file. Suspends. Return: 0, -errno. */
+int eddyi_part_receive(struct eddy_part *part, struct eddyi_incoming *incoming);
 
 #endif

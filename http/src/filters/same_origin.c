@@ -1,4 +1,4 @@
-#include "exchange/error.h"
+#include "exchange/res.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/same_origin.h>

@@ -3,8 +3,7 @@
 #include "app/app.h"
 #include "exchange/peer.h"
 #include "exchange/req.h"
-#include "presence.h"
-#include "stream.h"
+#include "http1.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>

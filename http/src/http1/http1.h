@@ -53,4 +53,55 @@ struct eddyi_conn {
 	bool brief;     /* the last request had no body, so expect none next */
 };
 
+/* ---- detecting that the client of a request in progress has disconnected ---- */
+
+/* A receive armed ahead detects it at once. Without one, a sweep, ten times a second, arms a poll for
+ * requests that have been in progress for a while. Shorter ones cost a store and a branch. */
+
+#define EDDYI_PRESENCE_NS (100 * EDDY_MS)
+
+/* Arm the timer of the next sweep. */
+void eddyi_presence_arm(struct eddyi_conns *conns);
+
+/* Start watching the client at the beginning of a request. */
+static inline void eddyi_presence_begin(struct eddyi_conn *conn)
+{
+	conn->presence = EDDYI_PRESENCE_NEW;
+	if (!eddy_timer_is_armed(&conn->parked.conns->sweep))
+		eddyi_presence_arm(conn->parked.conns);
+}
+
+/* Cancel the poll. Suspends. */
+void eddyi_presence_end_poll(struct eddyi_conn *conn);
+
+/* Stop watching at the end of the request. May suspend. */
+static inline void eddyi_presence_end(struct eddyi_conn *conn)
+{
+	if (conn->poll)
+		eddyi_presence_end_poll(conn);
+}
+
+/* Check the socket after a receive armed ahead has ended, perhaps by the client's disconnect. */
+void eddyi_presence_look(struct eddyi_conn *conn);
+
+/* ---- HTTP/1.1 as the stream of a request ---- */
+
+/* Initialize the stream of a connection whose other members are set. */
+void eddyi_http1_init(struct eddyi_conn *conn);
+
+/* The connection's state after an exchange. */
+enum eddyi_ending {
+	EDDYI_ENDING_KEEP,   /* another request may be read */
+	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
+	EDDYI_ENDING_CLOSE,
+	EDDYI_ENDING_CUT, /* it ends within the response */
+};
+
+/* Handle a request whose head is complete or rejected. Suspends. */
+enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1);
+
+/* Get the other end of a connection. Return: NULL if the client has reset the connection, or on
+ * allocation failure. */
+const struct eddyi_end *eddyi_conn_end(struct eddyi_conn *conn);
+
 #endif

@@ -1,4 +1,4 @@
-#include "presence.h"
+#include "http1.h"
 
 #include <eddy/internal/outside.h>
 #include <liburing.h>

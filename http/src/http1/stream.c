@@ -1,5 +1,5 @@
 /* HTTP/1.1 as the stream of a request: the framing of bodies, and whether the connection is kept. */
-#include "stream.h"
+#include "http1.h"
 
 #include "exchange/peer.h"
 

@@ -3,6 +3,10 @@
 #include "text/date.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
+#include <endian.h>
+
 struct etag {
 	bool weak;
 	struct eddy_str opaque; /* with its quotes */
@@ -110,4 +114,38 @@ bool eddyi_cond_range_allowed(const struct eddyi_cond_fields *fields,
 		return parse_etag(state->etag, &own) && etags_equal(own, asked, true);
 	return state->has_modified && parse_date(value, state, &when) && when == state->modified &&
 	       state->modified < state->now;
+}
+
+/* ---- entity tags and modification times of files ---- */
+
+void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st)
+{
+	uint32_t ns = htobe32((uint32_t)st->st_mtim.tv_nsec);
+	char *at = validator->etag;
+
+	*at++ = '"';
+	at += eddyi_u64_format_hex((uint64_t)st->st_ino, at);
+	*at++ = '-';
+	at += eddyi_u64_format_hex((uint64_t)st->st_mtim.tv_sec, at);
+	at = eddyi_hex_format(&ns, sizeof(ns), at);
+	*at++ = '-';
+	at += eddyi_u64_format_hex((uint64_t)st->st_size, at);
+	*at++ = '"';
+	validator->state = (struct eddyi_cond_state){
+		.etag = eddy_str(validator->etag, (size_t)(at - validator->etag)),
+		.has_modified = true,
+		.modified = st->st_mtim.tv_sec,
+		.now = eddyi_clock_seconds(),
+	};
+}
+
+struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head)
+{
+	return (struct eddyi_cond_fields){
+		.if_match = eddyi_head_join(head, "if-match"),
+		.if_unmodified_since = eddyi_head_join(head, "if-unmodified-since"),
+		.if_none_match = eddyi_head_join(head, "if-none-match"),
+		.if_modified_since = eddyi_head_join(head, "if-modified-since"),
+		.if_range = eddyi_head_join(head, "if-range"),
+	};
 }

@@ -8,8 +8,9 @@
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H
 
-#include "target.h"
+#include "head.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
 struct eddyi_cond_fields {
@@ -43,5 +44,19 @@ enum eddyi_cond_result eddyi_cond_evaluate(const struct eddyi_cond_fields *field
  * the representation can't have changed twice under one date (section 8.8.2.2). */
 bool eddyi_cond_range_allowed(const struct eddyi_cond_fields *fields,
 			      const struct eddyi_cond_state *state);
+
+/* ---- entity tags and modification times of files (RFC 9110 section 8.8) ---- */
+
+/* Inode, mtime in nanoseconds, and size, in hexadecimal, quoted. */
+#define EDDYI_ETAG_SIZE (4 * 17 + 4)
+
+struct eddyi_validator {
+	struct eddyi_cond_state state; /* its etag points to `etag` */
+	char etag[EDDYI_ETAG_SIZE];
+};
+
+void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st);
+
+struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head);
 
 #endif

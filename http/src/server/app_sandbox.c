@@ -1,4 +1,4 @@
-#include "app_sandbox.h"
+#include "run.h"
 
 #include "app/app.h"
 #include "files/open_files.h"

@@ -1,7 +1,5 @@
-#include "restart.h"
-
 #include "app/app.h"
-#include "stop.h"
+#include "run.h"
 #include "tls/tls_setup.h"
 
 #include <eddy/internal/outside.h>

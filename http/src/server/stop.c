@@ -1,4 +1,4 @@
-#include "stop.h"
+#include "run.h"
 
 #include "parked/parked.h"
 

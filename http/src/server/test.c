@@ -1,7 +1,6 @@
 /* Test requests to an app in memory: a client's call is the stream of the request. */
 #include "app/app.h"
-#include "client/client_exchange.h"
-#include "client/client_run.h"
+#include "client/client.h"
 #include "exchange/exchange.h"
 #include "exchange/peer.h"
 #include "http1/framed.h"

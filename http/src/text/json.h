@@ -1,4 +1,4 @@
-/* json.h: parses JSON, and explains to its sender what is wrong with it. */
+/* json.h: parses JSON, explains to its sender what is wrong with it, and shortens its numbers. */
 #ifndef EDDYI_JSON_H
 #define EDDYI_JSON_H
 
@@ -15,5 +15,10 @@ int eddyi_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max
  * Return: NULL if there is none, or the table is not strict. */
 const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
 				    size_t count);
+
+/* Shorten the real numbers of a JSON text in place; each still reads as the same double. Older
+ * jansson writes 0.1 as 0.10000000000000001: seventeen digits distinguish any two doubles, but most
+ * need only fifteen. Newer jansson does this itself. Return: the new length. */
+size_t eddyi_reals_shorten(char *text, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
-/* run_state.h: the state of a running app. */
-#ifndef EDDYI_RUN_STATE_H
-#define EDDYI_RUN_STATE_H
+/* run.h: a running app. */
+#ifndef EDDYI_RUN_H
+#define EDDYI_RUN_H
 
 #include "app/app.h"
 #include "notify.h"
@@ -49,5 +49,37 @@ struct eddyi_run {
 	unsigned stops;   /* number of requests: the first drains, the second hurries */
 	bool stops_early; /* worker 0 only: the shutdown was requested before it had begun */
 };
+
+/* ---- graceful shutdown: the loops first drain, then hurry ---- */
+
+/* Guards app->run against other threads, `stops`, `restarting`, and every worker's `loop`. */
+extern pthread_mutex_t eddyi_run_lock;
+
+/* Begin the shutdown, or hurry it. The lock is held. */
+void eddyi_run_stop(struct eddyi_run *run);
+
+/* As eddy_app_shutdown(), with the lock held. */
+void eddyi_app_stop(struct eddy_app *app);
+
+/* Begin the shutdown unless it has begun: an error stops the app, but does not hurry it. */
+void eddyi_run_stop_once(struct eddyi_run *run);
+
+/* Emit the log record of the shutdown, with the number of requests in progress. On worker 0. */
+void eddyi_run_announce_stop(const struct eddyi_run *run);
+
+void eddyi_worker_init(struct eddyi_worker *worker, struct eddyi_run *run);
+
+/* ---- starting this program again, with the listening sockets of this process ---- */
+
+/* As eddy_app_restart(), with `eddyi_run_lock` held. */
+void eddyi_app_restart(struct eddy_app *app);
+
+/* Handle the message that eddy_app_restart() posts. */
+void eddyi_run_deliver_restart(struct eddy_message *message);
+
+/* ---- the sandbox ---- */
+
+/* Enter the app's sandbox, if it has one. Return: 0; -errno, and a log record says why. */
+int eddyi_app_sandbox_enter(const struct eddy_app *app);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tests of http/src/server/passed.h. Whole processes that pass sockets on are in tests/e2e/test_restart.py. */
-#include "server/passed.h"
+/* Tests of http/src/server/activation.h. Whole processes that pass sockets on are in tests/e2e/test_restart.py. */
+#include "server/activation.h"
 
 #include "app/app.h"
 
@@ -15,7 +15,7 @@ static int fd_new(void)
 	return fd;
 }
 
-Test(passed, escapes_what_stands_between_names)
+Test(activation, escapes_what_stands_between_names)
 {
 	static const char *const addresses[] = { "[::1]:7878", "unix:/run/100%3A", "%", "" };
 	struct eddyi_passed_list list = { 0 };
@@ -37,7 +37,7 @@ Test(passed, escapes_what_stands_between_names)
 	eddyi_passed_list_deinit(&list);
 }
 
-Test(passed, unescapes_nothing_else)
+Test(activation, unescapes_nothing_else)
 {
 	char name[] = "%41%3a%3";
 
@@ -45,7 +45,7 @@ Test(passed, unescapes_nothing_else)
 	cr_assert_str_eq(name, "%41%3a%3");
 }
 
-Test(passed, hands_one_out_and_closes_the_others)
+Test(activation, hands_one_out_and_closes_the_others)
 {
 	int fds[3] = { fd_new(), fd_new(), fd_new() };
 	struct eddyi_passed_list list = { 0 };
@@ -65,7 +65,7 @@ Test(passed, hands_one_out_and_closes_the_others)
 	cr_assert_eq(close(fds[1]), 0);
 }
 
-Test(passed, tells_addresses_apart_by_what_is_spoken_there)
+Test(activation, tells_addresses_apart_by_what_is_spoken_there)
 {
 	for (int a = 0; a < 4; a++)
 		for (int b = 0; b < 4; b++) {
