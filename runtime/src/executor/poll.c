@@ -10,8 +10,9 @@
  *    without a waiting entry comes once at most. Each wait asks epoll anew: the number may have been closed and be of
  *    another file since the last one. Events carry the number of their arming, so those of the earlier file are
  *    ignored.
- * 3. If an event lets no entry go on (a socket's error queue makes it ready for ever), the watch is `edge`, armed
- *    with EPOLLET, until an event finds no waiting entry. So is one with a multishot poll.
+ * 3. If an entry waits on after an event (a socket's error queue makes it ready for ever), the watch is `edge`, armed
+ *    with EPOLLET, until an event leaves no waiting entry. So is one with a multishot poll. Whoever waits on has found
+ *    nothing more to do, so a change is all that can help.
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
  * 5. No splice in the pool waits for the peer of a pipe or socket: that could take the thread for ever, and no cancel
  *    reaches it.
@@ -60,7 +61,7 @@ struct entry {
 	struct eddy_node started; /* .next is NULL outside of the list */
 	struct eddy_node queued;  /* in `waiting`, `due` or `completed`; .next is NULL in none */
 	struct poller *poller;
-	struct entry *linked;  /* starts when this one has succeeded */
+	struct entry *linked;  /* starts when this one has ended */
 	struct entry *bounded; /* of a started LINK_TIMEOUT: the entry that it is linked to */
 	struct eddy_timer timer;
 	struct eddyi_job job;
@@ -70,6 +71,7 @@ struct entry {
 	int result;
 	unsigned flags; /* of its next completion */
 	bool in_pool;
+	bool broken; /* the chain ended before it */
 };
 
 /* What an argument of a system call is in an entry. */
@@ -174,16 +176,6 @@ static void post_completed(struct poller *poller)
 	}
 }
 
-/* Complete an entry that is in no list. */
-static void complete(struct entry *entry, int result)
-{
-	entry->result = result;
-	if (entry->sqe.flags & IOSQE_CQE_SKIP_SUCCESS && result >= 0)
-		free(entry);
-	else
-		queue(&entry->poller->completed, entry);
-}
-
 /* Whether the result ends a chain: an error, or fewer bytes than asked for. */
 static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 {
@@ -200,9 +192,10 @@ static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 	return result < 0;
 }
 
+/* End an entry, with the result of its last completion. */
 static void finish(struct entry *entry, int result)
 {
-	struct entry *linked;
+	struct poller *poller = entry->poller;
 
 	unqueue(entry);
 	eddy_timer_disarm(&entry->timer);
@@ -214,18 +207,16 @@ static void finish(struct entry *entry, int result)
 	}
 	if (entry->linked && entry->linked->bounded)
 		finish(entry->linked, -ECANCELED);
-	linked = entry->linked;
-	if (linked &&
-	    (entry->sqe.flags & IOSQE_IO_HARDLINK || !breaks_chain(&entry->sqe, result))) {
-		queue(&entry->poller->due, linked);
-		linked = NULL;
+	if (entry->linked) {
+		entry->linked->broken = entry->broken || (!(entry->sqe.flags & IOSQE_IO_HARDLINK) &&
+							  breaks_chain(&entry->sqe, result));
+		queue(&poller->due, entry->linked);
 	}
-	complete(entry, result);
-	while (linked) {
-		entry = linked;
-		linked = entry->linked;
-		complete(entry, -ECANCELED);
-	}
+	entry->result = result;
+	if (entry->sqe.flags & IOSQE_CQE_SKIP_SUCCESS && result >= 0)
+		free(entry);
+	else
+		queue(&poller->completed, entry);
 }
 
 /* ---- descriptors that are not ready ---- */
@@ -329,8 +320,6 @@ static int wait_until_ready(struct entry *entry)
 
 	if (!watch)
 		return fd < 0 ? -EBADF : -ENOMEM;
-	if (eddy_list_is_empty(&watch->waiting))
-		watch->edge = false;
 	watch->edge |= is_multishot_poll(&entry->sqe);
 	queue(&watch->waiting, entry);
 	r = arm(entry->poller, watch);
@@ -436,8 +425,6 @@ static int make_call(const struct io_uring_sqe *sqe)
 
 /* ---- attempts ---- */
 
-/* ---- attempts ---- */
-
 static int at_once(struct entry *entry)
 {
 	return make_call(&entry->sqe);
@@ -484,14 +471,12 @@ static int read_or_write_anyway(const struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
 	struct io_uring_sqe part = *sqe;
-	int now;
 
 	if (!(fcntl(sqe->fd, F_GETFL) & O_NONBLOCK)) {
 		/* The other end of a terminal may hold it up in the middle. */
 		if (writes(sqe) && mode_of(sqe->fd) == S_IFCHR)
 			return TO_POOL;
-		now = events_now(sqe->fd, entry->events);
-		if (now < 0 ? !entry->happened : !now)
+		if (!entry->happened || !events_now(sqe->fd, entry->events))
 			return -EAGAIN;
 		if (sqe->opcode == IORING_OP_WRITE && part.len > PIPE_BUF)
 			part.len = PIPE_BUF;
@@ -511,7 +496,7 @@ static int try_read_or_write(struct entry *entry)
 	case -EPERM:  /* in some sandboxes */
 		if (is_of_files(mode_of(sqe->fd)))
 			return TO_POOL;
-		return r == -EAGAIN ? r : read_or_write_anyway(entry);
+		return r == -EAGAIN || !waits(sqe) ? r : read_or_write_anyway(entry);
 	}
 	return r;
 }
@@ -722,6 +707,7 @@ static int begin_timeout(struct entry *entry)
 	return TIMED;
 }
 
+/* clang-format off */
 static const struct operation operations[256] = {
 	[IORING_OP_NOP] = { .attempt = at_once },
 	[IORING_OP_SHUTDOWN] = { at_once, SYS_shutdown, { FD, LEN } },
@@ -756,15 +742,8 @@ static const struct operation operations[256] = {
 	[IORING_OP_SEND] = { move_bytes, .events = POLLOUT, .no_wait = MSG_DONTWAIT },
 	[IORING_OP_SENDMSG] = { at_once, SYS_sendmsg, { FD, ADDR, FLAGS }, POLLOUT, MSG_DONTWAIT },
 	[IORING_OP_SEND_ZC] = { send_zc, .events = POLLOUT, .no_wait = MSG_DONTWAIT },
-	[IORING_OP_SENDMSG_ZC] = { send_zc,
-				   SYS_sendmsg,
-				   { FD, ADDR, FLAGS },
-				   POLLOUT,
-				   MSG_DONTWAIT },
-	[IORING_OP_ACCEPT] = { without_waiting,
-			       SYS_accept4,
-			       { FD, ADDR, OFF, FLAGS },
-			       .events = POLLIN },
+	[IORING_OP_SENDMSG_ZC] = { send_zc, SYS_sendmsg, { FD, ADDR, FLAGS }, POLLOUT, MSG_DONTWAIT },
+	[IORING_OP_ACCEPT] = { without_waiting, SYS_accept4, { FD, ADDR, OFF, FLAGS }, .events = POLLIN },
 	[IORING_OP_CONNECT] = { connect_socket, SYS_connect, { FD, ADDR, OFF }, .events = POLLOUT },
 	[IORING_OP_SPLICE] = { splice_bytes, .events = POLLOUT, .no_wait = SPLICE_F_NONBLOCK },
 	[IORING_OP_TEE] = { splice_bytes, .events = POLLOUT, .no_wait = SPLICE_F_NONBLOCK },
@@ -775,6 +754,7 @@ static const struct operation operations[256] = {
 	[IORING_OP_LINK_TIMEOUT] = { .attempt = begin_timeout },
 	[IORING_OP_ASYNC_CANCEL] = { .attempt = cancel_named },
 };
+/* clang-format on */
 
 /* ---- starting and trying ---- */
 
@@ -877,6 +857,10 @@ static void start(struct entry *entry)
 	const struct operation *operation = operation_of(sqe);
 	struct entry *linked = entry->linked;
 
+	if (entry->broken) {
+		finish(entry, -ECANCELED);
+		return;
+	}
 	eddy_list_append(bucket_of(entry->poller, sqe->user_data), &entry->started);
 	if (linked && linked->sqe.opcode == IORING_OP_LINK_TIMEOUT && !entry->bounded) {
 		linked->bounded = entry;
@@ -1035,7 +1019,7 @@ static int poll_begin(struct eddy_loop *loop, unsigned entries)
 {
 	struct poller *poller = calloc(1, sizeof(*poller));
 	unsigned count = 1;
-	int r = -ENOMEM;
+	int r;
 
 	if (!poller)
 		return -ENOMEM;
@@ -1062,16 +1046,16 @@ static int poll_begin(struct eddy_loop *loop, unsigned entries)
 	loop->executor_state = poller;
 	poller->loop = loop;
 	poller->fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->fd < 0)
-		r = -errno;
+	r = poller->fd < 0 ? -errno : 0;
 	for (size_t i = 0; i < BUCKETS; i++)
 		eddy_list_init(&poller->started[i]);
 	eddy_list_init(&poller->due);
 	eddy_list_init(&poller->completed);
 	eddy_list_init(&poller->groups);
-	if (poller->fd >= 0 && loop->ring.sq.sqes && loop->ring.cq.cqes)
-		return 0;
-	poll_end(loop);
+	if (!loop->ring.sq.sqes || !loop->ring.cq.cqes)
+		r = -ENOMEM;
+	if (r < 0)
+		poll_end(loop);
 	return r;
 }
 
