@@ -4,15 +4,15 @@
  * system calls.
  *
  * Invariants:
- * 1. An entry is in exactly one place: in a watch's `waiting`, in `due`, on its way in the pool, counted by its timer,
- *    linked to an earlier entry, or in `completed`. From its start until it is complete it is also in `started`.
+ * 1. An entry is in exactly one place: in `waiting`, in `due`, on its way in the pool, counted by its timer, linked to
+ *    an earlier entry, or in `completed`. From its start until it is complete it is also in `started`.
  * 2. A descriptor is armed in epoll while entries wait for it. EPOLLONESHOT ends that at each event, so an event
  *    without a waiting entry comes once at most. Each wait asks epoll anew: the number may have been closed and be of
- *    another file since the last one. Events carry the number of their arming, so those of the earlier file are
- *    ignored.
- * 3. If an entry waits on after an event (a socket's error queue makes it ready for ever), the watch is `edge`, armed
- *    with EPOLLET, until an event leaves no waiting entry. So is one with a multishot poll. Whoever waits on has found
- *    nothing more to do, so a change is all that can help.
+ *    another file since the last one. Events carry the number of their arming, so an entry ignores those of another
+ *    file.
+ * 3. An entry that waits on after an event is `edge`, as a socket's error queue makes it ready for ever, and only a
+ *    change can help. So is a multishot poll. With such an entry a descriptor is armed with EPOLLET, until an event
+ *    finds no waiting entry.
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
  * 5. No splice in the pool waits for the peer of a pipe or socket: that could take the thread for ever, and no cancel
  *    reaches it.
@@ -43,7 +43,7 @@
 
 #define ENTRIES_MAX 32768
 #define CQ_ENTRIES_FACTOR 8
-#define BUCKETS 1024
+#define BUCKETS 4096
 #define EVENTS_MAX 64
 /* A UNIX socket whose backlog is full is never reported as ready. */
 #define CONNECT_RETRY_NS EDDY_MS
@@ -59,17 +59,20 @@ enum {
 struct entry {
 	struct io_uring_sqe sqe;
 	struct eddy_node started; /* .next is NULL outside of the list */
-	struct eddy_node queued;  /* in `waiting`, `due` or `completed`; .next is NULL in none */
+	struct eddy_node queued;  /* of `waiting`, `due` or `completed`; .next is NULL in none */
 	struct poller *poller;
 	struct entry *linked;  /* starts when this one has ended */
 	struct entry *bounded; /* of a started LINK_TIMEOUT: the entry that it is linked to */
 	struct eddy_timer timer;
 	struct eddyi_job job;
+	int awaited;       /* the descriptor that it waits for */
 	unsigned events;   /* that it waits for */
+	unsigned armed;    /* the number of the arming that it is part of */
 	unsigned happened; /* events that it is tried for; 0 at first */
 	size_t moved;      /* bytes of a call with MSG_WAITALL */
 	int result;
 	unsigned flags; /* of its next completion */
+	bool edge;      /* it is told of changes only */
 	bool in_pool;
 	bool broken; /* the chain ended before it */
 };
@@ -87,14 +90,6 @@ struct operation {
 	unsigned no_wait; /* the flag of a call that fails instead of waiting */
 };
 
-/* A descriptor that entries wait for. */
-struct watch {
-	struct eddy_node waiting;
-	int fd;
-	unsigned arming; /* counts them */
-	bool edge;
-};
-
 struct group {
 	struct eddy_node node;
 	struct io_uring_buf_ring *ring;
@@ -109,12 +104,12 @@ struct poller {
 	bool lacks_pwait2;
 	/* Of loop->ring, which points to them. */
 	unsigned sq_head, sq_flags, cq_head, cq_tail;
-	struct watch **watches; /* by descriptor; NULL until an entry waits for it */
-	size_t watch_count;
-	struct eddy_node started[BUCKETS];
-	struct entry *linking;      /* the next entry that is taken will be linked to it */
-	struct eddy_node due;       /* entries to start */
-	struct eddy_node completed; /* entries whose last completion is to be posted */
+	unsigned armings;
+	struct eddy_node waiting[BUCKETS]; /* entries by descriptor */
+	struct eddy_node started[BUCKETS]; /* entries by user_data */
+	struct entry *linking;             /* the next entry that is taken will be linked to it */
+	struct eddy_node due;              /* entries to start */
+	struct eddy_node completed;        /* entries whose last completion is to be posted */
 	struct eddy_node groups;
 };
 
@@ -188,6 +183,8 @@ static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 	case IORING_OP_RECV:
 	case IORING_OP_SEND:
 		return result < 0 || (sqe->msg_flags & MSG_WAITALL && result != (int)sqe->len);
+	case IORING_OP_TIMEOUT:
+		return result != -ETIME || !(sqe->timeout_flags & IORING_TIMEOUT_ETIME_SUCCESS);
 	}
 	return result < 0;
 }
@@ -221,58 +218,47 @@ static void finish(struct entry *entry, int result)
 
 /* ---- descriptors that are not ready ---- */
 
-static struct watch *watch_of(const struct poller *poller, int fd)
+static struct eddy_node *waiting_of(struct poller *poller, int fd)
 {
-	return fd >= 0 && (size_t)fd < poller->watch_count ? poller->watches[fd] : NULL;
-}
-
-/* Return: NULL on allocation failure. */
-static struct watch *make_watch(struct poller *poller, int fd)
-{
-	size_t at = (size_t)fd, count = at < 64 ? 128 : 2 * at;
-	struct watch *watch = watch_of(poller, fd);
-
-	if (watch)
-		return watch;
-	if (at >= poller->watch_count) {
-		struct watch **grown = reallocarray(poller->watches, count, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		memset(grown + poller->watch_count, 0,
-		       (count - poller->watch_count) * sizeof(*grown));
-		poller->watches = grown;
-		poller->watch_count = count;
-	}
-	watch = calloc(1, sizeof(*watch));
-	if (watch) {
-		eddy_list_init(&watch->waiting);
-		watch->fd = fd;
-	}
-	return poller->watches[at] = watch;
+	return &poller->waiting[(unsigned)fd % BUCKETS];
 }
 
 /* Tell epoll what entries wait for. Return: 0, -errno. */
-static int arm(struct poller *poller, struct watch *watch)
+static int arm(struct poller *poller, int fd)
 {
-	struct epoll_event event = {
-		.events = watch->edge ? (unsigned)EPOLLET : (unsigned)EPOLLONESHOT,
-		.data.u64 = (uint64_t)++watch->arming << 32 | (unsigned)watch->fd,
-	};
+	struct eddy_node *head = waiting_of(poller, fd), *node;
+	struct epoll_event event = { 0 };
+	bool edge = false;
 	int r;
 
-	for (struct eddy_node *at = watch->waiting.next; at != &watch->waiting; at = at->next)
-		event.events |= eddy_of(at, struct entry, queued)->events;
-	r = epoll_ctl(poller->fd, EPOLL_CTL_MOD, watch->fd, &event);
+	event.data.u64 = (uint64_t)++poller->armings << 32 | (unsigned)fd;
+	for (node = head->next; node != head; node = node->next) {
+		struct entry *entry = eddy_of(node, struct entry, queued);
+
+		if (entry->awaited != fd)
+			continue;
+		entry->armed = poller->armings;
+		event.events |= entry->events;
+		edge |= entry->edge;
+	}
+	event.events |= edge ? (unsigned)EPOLLET : (unsigned)EPOLLONESHOT;
+	r = epoll_ctl(poller->fd, EPOLL_CTL_MOD, fd, &event);
 	if (r < 0 && errno == ENOENT)
-		r = epoll_ctl(poller->fd, EPOLL_CTL_ADD, watch->fd, &event);
+		r = epoll_ctl(poller->fd, EPOLL_CTL_ADD, fd, &event);
 	return r < 0 ? -errno : 0;
 }
 
-static void disarm(struct poller *poller, struct watch *watch)
+static void finish_waiting(struct poller *poller, int fd, int result)
 {
-	epoll_ctl(poller->fd, EPOLL_CTL_DEL, watch->fd, NULL);
-	watch->edge = false;
+	struct eddy_node *head = waiting_of(poller, fd), *node, *next;
+
+	for (node = head->next; node != head; node = next) {
+		struct entry *entry = eddy_of(node, struct entry, queued);
+
+		next = node->next;
+		if (entry->awaited == fd)
+			finish(entry, result);
+	}
 }
 
 static bool is_multishot_poll(const struct io_uring_sqe *sqe)
@@ -316,22 +302,14 @@ static int awaited_of(struct entry *entry)
 static int wait_until_ready(struct entry *entry)
 {
 	int fd = awaited_of(entry), r;
-	struct watch *watch = fd < 0 ? NULL : make_watch(entry->poller, fd);
 
-	if (!watch)
-		return fd < 0 ? -EBADF : -ENOMEM;
-	watch->edge |= is_multishot_poll(&entry->sqe);
-	queue(&watch->waiting, entry);
-	r = arm(entry->poller, watch);
+	entry->awaited = fd;
+	entry->edge = is_multishot_poll(&entry->sqe);
+	queue(waiting_of(entry->poller, fd), entry);
+	r = arm(entry->poller, fd);
 	if (r < 0)
 		unqueue(entry);
 	return r;
-}
-
-static void finish_all(struct watch *watch, int result)
-{
-	while (!eddy_list_is_empty(&watch->waiting))
-		finish(eddy_of(watch->waiting.next, struct entry, queued), result);
 }
 
 /* ---- system calls ---- */
@@ -634,22 +612,22 @@ static int look(struct entry *entry)
 
 static int close_one(struct entry *entry)
 {
-	struct watch *watch = watch_of(entry->poller, entry->sqe.fd);
+	int fd = entry->sqe.fd;
 
-	if (watch) {
-		/* Another descriptor may keep the file open, and epoll would go on to report it. */
-		disarm(entry->poller, watch);
-		finish_all(watch, -ECANCELED);
-	}
 	/* A file system may have to write first. */
-	return is_of_files(mode_of(entry->sqe.fd)) ? TO_POOL : make_call(&entry->sqe);
+	if (is_of_files(mode_of(fd)))
+		return TO_POOL;
+	/* Another descriptor may keep the file open, and epoll would go on to report it. */
+	epoll_ctl(entry->poller->fd, EPOLL_CTL_DEL, fd, NULL);
+	finish_waiting(entry->poller, fd, -ECANCELED);
+	return make_call(&entry->sqe);
 }
 
 /* ---- timeouts and cancels ---- */
 
 static struct eddy_node *bucket_of(struct poller *poller, uint64_t data)
 {
-	return &poller->started[(data * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+	return &poller->started[(data * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
 /* Return: 0; -EALREADY if its call is being made. */
@@ -691,11 +669,11 @@ static int begin_timeout(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
 	const struct __kernel_timespec *time = pointer(sqe->addr);
+	const unsigned known = IORING_TIMEOUT_ABS | IORING_TIMEOUT_ETIME_SUCCESS;
 	uint64_t at;
 
-	/* The offset is a count of completions; all callers that want only the time pass 0. */
-	if (sqe->off || sqe->timeout_flags & ~(unsigned)IORING_TIMEOUT_ABS || time->tv_sec < 0 ||
-	    time->tv_nsec < 0)
+	/* The offset is a count of completions. */
+	if (sqe->off || sqe->timeout_flags & ~known || time->tv_sec < 0 || time->tv_nsec < 0)
 		return -EINVAL;
 	if (__builtin_mul_overflow((uint64_t)time->tv_sec, EDDY_SECOND, &at))
 		at = EDDY_NEVER;
@@ -911,34 +889,37 @@ static int submit(struct poller *poller)
 	return r;
 }
 
+/* Try the entries that wait for a descriptor. Those that wait on are told of changes only. */
 static void has_happened(struct poller *poller, uint64_t data, unsigned events)
 {
-	int fd = (int)(uint32_t)data, r;
-	struct watch *watch = watch_of(poller, fd);
-	struct eddy_node due;
-	struct entry *entry;
+	int fd = (int)(uint32_t)data, r = 0;
+	struct eddy_node *head = waiting_of(poller, fd), *node, *next;
+	bool any = false, edge = false, waits_on = false;
 
-	if (!watch || watch->arming != data >> 32)
-		return;
-	eddy_list_init(&due);
-	while ((entry = shift(&watch->waiting)))
-		queue(&due, entry);
-	while ((entry = shift(&due))) {
+	for (node = head->next; node != head; node = next) {
+		struct entry *entry = eddy_of(node, struct entry, queued);
+
+		next = node->next;
+		if (entry->awaited != fd)
+			continue;
+		any = true;
+		edge |= entry->edge;
 		entry->happened = events & (entry->events | EPOLLERR | EPOLLHUP);
+		if (entry->armed != data >> 32)
+			entry->happened = 0;
 		r = entry->happened ? try(entry) : -EAGAIN;
-		if (r == -EAGAIN && awaited_of(entry) == fd)
-			queue(&watch->waiting, entry);
-		else
+		if (r == -EAGAIN && awaited_of(entry) == fd) {
+			entry->edge = waits_on = true;
+		} else {
+			unqueue(entry);
 			settle(entry, r);
+		}
 	}
-	if (watch->edge && eddy_list_is_empty(&watch->waiting)) {
-		disarm(poller, watch);
-	} else if (!watch->edge && !eddy_list_is_empty(&watch->waiting)) {
-		watch->edge = true;
-		r = arm(poller, watch);
-		if (r < 0)
-			finish_all(watch, r);
-	}
+	if (!any)
+		epoll_ctl(poller->fd, EPOLL_CTL_DEL, fd, NULL);
+	r = waits_on && !edge ? arm(poller, fd) : 0;
+	if (r < 0)
+		finish_waiting(poller, fd, r);
 }
 
 /* epoll_pwait2(2), which came with Linux 5.11, and which old filters forbid. */
@@ -1005,9 +986,6 @@ static void poll_end(struct eddy_loop *loop)
 		free(entry);
 	while (!eddy_list_is_empty(&poller->groups))
 		free(eddy_of(eddy_list_shift(&poller->groups), struct group, node));
-	for (size_t fd = 0; fd < poller->watch_count; fd++)
-		free(poller->watches[fd]);
-	free(poller->watches);
 	if (poller->fd >= 0)
 		close(poller->fd);
 	free(loop->ring.sq.sqes);
@@ -1047,8 +1025,10 @@ static int poll_begin(struct eddy_loop *loop, unsigned entries)
 	poller->loop = loop;
 	poller->fd = epoll_create1(EPOLL_CLOEXEC);
 	r = poller->fd < 0 ? -errno : 0;
-	for (size_t i = 0; i < BUCKETS; i++)
+	for (size_t i = 0; i < BUCKETS; i++) {
+		eddy_list_init(&poller->waiting[i]);
 		eddy_list_init(&poller->started[i]);
+	}
 	eddy_list_init(&poller->due);
 	eddy_list_init(&poller->completed);
 	eddy_list_init(&poller->groups);
