@@ -537,6 +537,12 @@ EXECUTOR_TEST(a_linked_timeout_bounds_the_entry_before_it)
 		EXPECT_EQ(counted.last, i ? POLLIN : -ECANCELED);
 		EXPECT_EQ(timeout.last, i ? -ECANCELED : -ETIME);
 	}
+	/* No entry is before it. */
+	sqe = begin(&timeout);
+	io_uring_prep_link_timeout(sqe, &soon, 0);
+	eddy_op_start(&timeout.op, sqe);
+	until_ended(&timeout);
+	EXPECT_EQ(timeout.last, -EINVAL);
 	close(fds[0]);
 	close(fds[1]);
 	return 0;

@@ -71,7 +71,7 @@ struct entry {
 	size_t moved;      /* bytes of a call with MSG_WAITALL */
 	int result;
 	unsigned flags; /* of its next completion */
-	bool edge;      /* it is told of changes only */
+	bool edge;      /* it is tried at changes only */
 	bool in_pool;
 	bool broken; /* the chain ended before it */
 };
@@ -84,7 +84,7 @@ struct operation {
 	/* Try the call. Return: its result; TO_POOL, TIMED. */
 	int (*attempt)(struct entry *entry);
 	long number; /* of the system call, if it is called with fields as they are */
-	enum field fields[5];
+	enum field args[5];
 	unsigned events;  /* that it waits for */
 	unsigned no_wait; /* the flag of a call that fails instead of waiting */
 };
@@ -368,7 +368,7 @@ static int splice_ready(const struct io_uring_sqe *sqe)
 static int make_call(const struct io_uring_sqe *sqe)
 {
 	const struct operation *operation = operation_of(sqe);
-	const enum field *fields = operation->fields;
+	const enum field *args = operation->args;
 	const long values[] = {
 		[FD] = sqe->fd,
 		[ADDR] = (long)sqe->addr,
@@ -392,12 +392,24 @@ static int make_call(const struct io_uring_sqe *sqe)
 	case IORING_OP_FSYNC:
 		if (sqe->fsync_flags & IORING_FSYNC_DATASYNC)
 			return result_of(fdatasync(sqe->fd));
+		break;
+	/* An offset is two arguments on some machines. */
+	case IORING_OP_SYNC_FILE_RANGE:
+		return result_of(
+			sync_file_range(sqe->fd, (off_t)sqe->off, sqe->len, sqe->sync_range_flags));
+	case IORING_OP_FALLOCATE:
+		return result_of(
+			fallocate(sqe->fd, (int)sqe->len, (off_t)sqe->off, (off_t)sqe->addr));
+	case IORING_OP_FADVISE:
+		return -posix_fadvise(sqe->fd, (off_t)sqe->off, sqe->len, (int)sqe->fadvise_advice);
+	case EDDYI_OP_FTRUNCATE:
+		return result_of(ftruncate(sqe->fd, (off_t)sqe->off));
 	}
 	/* A descriptor for the ring's own table, and a multishot of messages. */
 	if (!operation->number || sqe->file_index || sqe->ioprio & IORING_RECV_MULTISHOT)
 		return -EINVAL;
-	return result_of(syscall(operation->number, values[fields[0]], values[fields[1]],
-				 values[fields[2]], values[fields[3]], values[fields[4]]));
+	return result_of(syscall(operation->number, values[args[0]], values[args[1]],
+				 values[args[2]], values[args[3]], values[args[4]]));
 }
 
 /* ---- attempts ---- */
@@ -671,6 +683,8 @@ static int begin_timeout(struct entry *entry)
 	const unsigned known = IORING_TIMEOUT_ABS | IORING_TIMEOUT_ETIME_SUCCESS;
 	uint64_t at;
 
+	if (sqe->opcode == IORING_OP_LINK_TIMEOUT && !entry->bounded)
+		return -EINVAL;
 	/* The offset is a count of completions. */
 	if (sqe->off || sqe->timeout_flags & ~known || time->tv_sec < 0 || time->tv_nsec < 0)
 		return -EINVAL;
@@ -687,29 +701,29 @@ static int begin_timeout(struct entry *entry)
 /* clang-format off */
 static const struct operation operations[256] = {
 	[IORING_OP_NOP] = { .attempt = at_once },
-	[IORING_OP_SHUTDOWN] = { at_once, SYS_shutdown, { FD, LEN } },
-	[IORING_OP_SOCKET] = { at_once, SYS_socket, { FD, OFF, LEN } },
-	[IORING_OP_EPOLL_CTL] = { at_once, SYS_epoll_ctl, { FD, LEN, OFF, ADDR } },
-	[EDDYI_OP_PIPE] = { at_once, SYS_pipe2, { ADDR, FLAGS } },
-	[IORING_OP_CLOSE] = { close_one, SYS_close, { FD } },
-	[IORING_OP_OPENAT] = { in_pool, SYS_openat, { FD, ADDR, FLAGS, LEN } },
-	[IORING_OP_OPENAT2] = { in_pool, SYS_openat2, { FD, ADDR, OFF, LEN } },
-	[IORING_OP_STATX] = { in_pool, SYS_statx, { FD, ADDR, FLAGS, LEN, OFF } },
-	[IORING_OP_RENAMEAT] = { in_pool, SYS_renameat2, { FD, ADDR, LEN, OFF, FLAGS } },
-	[IORING_OP_LINKAT] = { in_pool, SYS_linkat, { FD, ADDR, LEN, OFF, FLAGS } },
-	[IORING_OP_SYMLINKAT] = { in_pool, SYS_symlinkat, { ADDR, FD, OFF } },
-	[IORING_OP_UNLINKAT] = { in_pool, SYS_unlinkat, { FD, ADDR, FLAGS } },
-	[IORING_OP_MKDIRAT] = { in_pool, SYS_mkdirat, { FD, ADDR, LEN } },
-	[IORING_OP_FSYNC] = { in_pool, SYS_fsync, { FD } },
-	[IORING_OP_SYNC_FILE_RANGE] = { in_pool, SYS_sync_file_range, { FD, OFF, LEN, FLAGS } },
-	[IORING_OP_FALLOCATE] = { in_pool, SYS_fallocate, { FD, LEN, OFF, ADDR } },
-	[IORING_OP_FADVISE] = { in_pool, SYS_fadvise64, { FD, OFF, LEN, FLAGS } },
-	[IORING_OP_MADVISE] = { in_pool, SYS_madvise, { ADDR, LEN, FLAGS } },
-	[IORING_OP_SETXATTR] = { in_pool, SYS_setxattr, { ADDR3, ADDR, OFF, LEN, FLAGS } },
-	[IORING_OP_GETXATTR] = { in_pool, SYS_getxattr, { ADDR3, ADDR, OFF, LEN } },
-	[IORING_OP_FSETXATTR] = { in_pool, SYS_fsetxattr, { FD, ADDR, OFF, LEN, FLAGS } },
-	[IORING_OP_FGETXATTR] = { in_pool, SYS_fgetxattr, { FD, ADDR, OFF, LEN } },
-	[EDDYI_OP_FTRUNCATE] = { in_pool, SYS_ftruncate, { FD, OFF } },
+	[IORING_OP_SHUTDOWN] = { at_once, SYS_shutdown, .args = { FD, LEN } },
+	[IORING_OP_SOCKET] = { at_once, SYS_socket, .args = { FD, OFF, LEN } },
+	[IORING_OP_EPOLL_CTL] = { at_once, SYS_epoll_ctl, .args = { FD, LEN, OFF, ADDR } },
+	[EDDYI_OP_PIPE] = { at_once, SYS_pipe2, .args = { ADDR, FLAGS } },
+	[IORING_OP_CLOSE] = { close_one, SYS_close, .args = { FD } },
+	[IORING_OP_OPENAT] = { in_pool, SYS_openat, .args = { FD, ADDR, FLAGS, LEN } },
+	[IORING_OP_OPENAT2] = { in_pool, SYS_openat2, .args = { FD, ADDR, OFF, LEN } },
+	[IORING_OP_STATX] = { in_pool, SYS_statx, .args = { FD, ADDR, FLAGS, LEN, OFF } },
+	[IORING_OP_RENAMEAT] = { in_pool, SYS_renameat2, .args = { FD, ADDR, LEN, OFF, FLAGS } },
+	[IORING_OP_LINKAT] = { in_pool, SYS_linkat, .args = { FD, ADDR, LEN, OFF, FLAGS } },
+	[IORING_OP_SYMLINKAT] = { in_pool, SYS_symlinkat, .args = { ADDR, FD, OFF } },
+	[IORING_OP_UNLINKAT] = { in_pool, SYS_unlinkat, .args = { FD, ADDR, FLAGS } },
+	[IORING_OP_MKDIRAT] = { in_pool, SYS_mkdirat, .args = { FD, ADDR, LEN } },
+	[IORING_OP_FSYNC] = { in_pool, SYS_fsync, .args = { FD } },
+	[IORING_OP_SYNC_FILE_RANGE] = { .attempt = in_pool },
+	[IORING_OP_FALLOCATE] = { .attempt = in_pool },
+	[IORING_OP_FADVISE] = { .attempt = in_pool },
+	[IORING_OP_MADVISE] = { in_pool, SYS_madvise, .args = { ADDR, LEN, FLAGS } },
+	[IORING_OP_SETXATTR] = { in_pool, SYS_setxattr, .args = { ADDR3, ADDR, OFF, LEN, FLAGS } },
+	[IORING_OP_GETXATTR] = { in_pool, SYS_getxattr, .args = { ADDR3, ADDR, OFF, LEN } },
+	[IORING_OP_FSETXATTR] = { in_pool, SYS_fsetxattr, .args = { FD, ADDR, OFF, LEN, FLAGS } },
+	[IORING_OP_FGETXATTR] = { in_pool, SYS_fgetxattr, .args = { FD, ADDR, OFF, LEN } },
+	[EDDYI_OP_FTRUNCATE] = { .attempt = in_pool },
 	[IORING_OP_READ] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT },
 	[IORING_OP_READV] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT },
 	[IORING_OP_WRITE] = { try_read_or_write, .events = POLLOUT, .no_wait = RWF_NOWAIT },
@@ -888,7 +902,7 @@ static int submit(struct poller *poller)
 	return r;
 }
 
-/* Try the entries that wait for a descriptor. Those that wait on are told of changes only. */
+/* Try the entries that wait for a descriptor. Those that wait on are tried at changes only. */
 static void has_happened(struct poller *poller, uint64_t data, unsigned events)
 {
 	int fd = (int)(uint32_t)data, r = 0;
