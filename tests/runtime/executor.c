@@ -440,6 +440,48 @@ Test(executor, completions_beyond_the_queue_are_not_lost, .timeout = 30)
 	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, fill_queue);
 }
 
+static int accepted;
+
+static void close_accepted(struct eddy_op *op, int result, unsigned flags)
+{
+	note(op, result, flags);
+	if (result < 0)
+		return;
+	accepted++;
+	close(result);
+}
+
+/* It may end for want of room, and is started again. */
+static int accept_many(__attribute__((unused)) void *arg)
+{
+	struct counted counted = { 0 };
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 100), peers[100];
+
+	for (size_t i = 0; i < COUNT(peers); i++)
+		peers[i] = tcp_connect(&addr);
+	accepted = 0;
+	for (int turns = 0; accepted < (int)COUNT(peers) && turns < 1000; turns++) {
+		if (!eddy_op_is_started(&counted.op)) {
+			struct io_uring_sqe *sqe = eddy_op_begin(&counted.op, close_accepted);
+
+			io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
+			eddy_op_start(&counted.op, sqe);
+		}
+		expect_turns(1);
+	}
+	EXPECT_EQ(accepted, COUNT(peers));
+	EXPECT_EQ(eddy_close(listener), 0);
+	for (size_t i = 0; i < COUNT(peers); i++)
+		close(peers[i]);
+	return 0;
+}
+
+Test(executor, a_multishot_has_more_completions_than_the_queue, .timeout = 30)
+{
+	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, accept_many);
+}
+
 /* ---- chains, timeouts and cancels ---- */
 
 EXECUTOR_TEST(a_chain_ends_at_its_first_error)
@@ -495,6 +537,12 @@ EXECUTOR_TEST(a_linked_timeout_bounds_the_entry_before_it)
 		EXPECT_EQ(counted.last, i ? POLLIN : -ECANCELED);
 		EXPECT_EQ(timeout.last, i ? -ECANCELED : -ETIME);
 	}
+	/* No entry is before it. */
+	sqe = begin(&timeout);
+	io_uring_prep_link_timeout(sqe, &soon, 0);
+	eddy_op_start(&timeout.op, sqe);
+	until_ended(&timeout);
+	EXPECT_EQ(timeout.last, -EINVAL);
 	close(fds[0]);
 	close(fds[1]);
 	return 0;

@@ -1,4 +1,4 @@
-"""The system calls that a program makes, derived from its imports and from syscall(SYS_…) in its sources.
+"""The system calls that a program makes, derived from its imports and from syscall(SYS_…) and tables in its sources.
 
 A libc function that is named like a system call makes that one. OTHERS says what every other function makes; for a function that
 is in none of the tables, made() raises, so that a new import cannot go unnoticed.
@@ -67,11 +67,11 @@ def imports(program):
 
 
 def raw(folders):
-    """The calls that sources make by number."""
+    """The calls that sources make by number, which the call names, or the executor's table of operations."""
     for folder in folders:
         for path in glob.glob(os.path.join(folder, '**', '*.[ch]'), recursive=True):
             with open(path) as file:
-                yield from re.findall(r'\bsyscall\(SYS_(\w+)', file.read())
+                yield from re.findall(r'(?:\bsyscall\(|\{ [a-z_]+, )SYS_(\w+)', file.read())
 
 
 def is_call(name):
