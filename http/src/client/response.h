@@ -13,4 +13,7 @@ void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_co
 /* Discard the rest of the body to keep the connection, or close it if that is long. Suspends. */
 void eddyi_response_discard(struct eddy_response *response);
 
+/* Fail a response whose body exceeds .body_max. Return: -EMSGSIZE. */
+int eddyi_response_fail_too_large(struct eddy_response *response);
+
 #endif
