@@ -523,7 +523,6 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 	bool whole;
 
 	req->body = body;
-	eddy_list_append(&req->stream->service->in_progress, &req->in_progress);
 	if (req->app->watches)
 		eddyi_observe_begin(req);
 	whole = exchange(req);
@@ -534,6 +533,5 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 	eddyi_probe_answered(req, began_ns, whole);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
-	eddy_list_remove(&req->in_progress);
 	return whole;
 }

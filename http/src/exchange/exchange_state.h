@@ -84,7 +84,7 @@ struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
 	struct eddyi_stream *stream;
-	struct eddy_node in_progress; /* in the list of its service */
+	struct eddy_node in_progress; /* in a list of its protocol's requests */
 	struct eddy_scope *scope;     /* set during a phase that can be cancelled */
 	bool expired;                 /* the phase has timed out */
 	bool cut;                     /* the connection is to be closed without a response */

@@ -219,6 +219,7 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 {
 	eddyi_holders_init(&conns->holders);
 	eddyi_service_init(&conns->service);
+	eddy_list_init(&conns->http1);
 }
 
 void eddyi_conns_deinit(struct eddyi_conns *conns)

@@ -69,7 +69,8 @@ struct eddyi_conns {
 	struct eddy_scope *tasks; /* one for each request in progress */
 	struct eddyi_holders holders;
 	struct eddyi_tally *tally; /* over all loops; NULL: no limit by address */
-	struct eddy_timer sweep;   /* of http1/presence.h */
+	struct eddy_node http1;    /* its requests in progress */
+	struct eddy_timer sweep;   /* of those, by http1/presence.h */
 	unsigned count;
 	unsigned leaving;                /* of `count`, evicted and not yet closed */
 	uint64_t crowd_seen_ns;          /* the last check of a crowd */

@@ -411,7 +411,7 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 /* Name the requests that shutdown cancels, by their routes. */
 static void tell_cancelled(struct eddyi_server *server)
 {
-	const struct eddy_node *all = &server->conns.service.in_progress;
+	const struct eddy_node *all = &server->conns.http1;
 	char routes[256] = "";
 	size_t len = 0;
 	unsigned count = 0;
