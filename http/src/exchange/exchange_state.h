@@ -119,6 +119,12 @@ struct eddy_req {
 	struct eddy_res res;
 };
 
+/* Get the number of bytes that the body still has; 0 if it is unknown. */
+static inline uint64_t eddyi_req_body_left(const struct eddy_req *req)
+{
+	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
+}
+
 /* Record a call's error for the response; `detail` may be NULL. Return: `error`. */
 static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail)
 {

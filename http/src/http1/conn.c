@@ -553,18 +553,13 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 	judge_received(conn, result, status, last);
 }
 
-static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
-{
-	return wire->timeout.node.next && wire->timeout.queue == queue;
-}
-
 /* Whether a part of a request has arrived, or of a TLS record that may contain one. From then on
  * the timeout of the head runs: there might be no end of empty records. */
 static bool is_arriving(const struct eddyi_conn *conn)
 {
 	const struct eddyi_wire *wire = &conn->wire;
 
-	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
+	if (conn->req || (!conn->fresh && eddyi_is_limited_by(&wire->timeout, &wire->clocks->head)))
 		return true;
 	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
 }

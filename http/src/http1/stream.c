@@ -17,8 +17,10 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 
-/* Room for the framing of a chunk. */
-#define AROUND_CHUNK 32
+/* What follows a chunk that is the last one with data. */
+#define LAST_TAIL "\r\n0\r\n\r\n"
+/* Room for the framing of such a chunk. */
+#define AROUND_CHUNK (EDDYI_CHUNK_LINE_SIZE + sizeof(LAST_TAIL) - 1)
 
 static struct eddyi_conn *conn_of(const struct eddy_req *req)
 {
@@ -163,7 +165,7 @@ static bool is_framed(const struct eddyi_http1 *http1)
 }
 
 /* Get the line before a chunk. */
-static struct eddy_str begin_chunk(char line[AROUND_CHUNK], uint64_t len)
+static struct eddy_str begin_chunk(char line[EDDYI_CHUNK_LINE_SIZE], uint64_t len)
 {
 	return eddy_str(line, eddyi_chunked_line(len, line));
 }
@@ -171,7 +173,7 @@ static struct eddy_str begin_chunk(char line[AROUND_CHUNK], uint64_t len)
 /* Get what follows a chunk of `len` bytes; an empty one would be the last. */
 static struct eddy_str end_chunk(uint64_t len, bool last)
 {
-	const char *tail = &"\r\n0\r\n\r\n"[len ? 0 : 2];
+	const char *tail = &LAST_TAIL[len ? 0 : 2];
 
 	return eddy_str(tail, last ? strlen(tail) : len ? 2 : 0);
 }
@@ -214,7 +216,7 @@ static int send_at_once(struct eddyi_http1 *http1, struct eddy_str bytes)
 {
 	bool framed = is_framed(http1);
 	struct eddy_str head = make_head(http1, bytes.len + (framed ? AROUND_CHUNK : 0));
-	char line[AROUND_CHUNK], *at;
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 
 	if (!head.ptr)
 		return -ENOMEM;
@@ -233,7 +235,7 @@ static int send_some(struct eddy_req *req, struct eddy_str bytes, bool last)
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
 	struct iovec pieces[4];
 	struct eddy_str head;
-	char line[AROUND_CHUNK];
+	char line[EDDYI_CHUNK_LINE_SIZE];
 	size_t count = 0;
 	int r = 0;
 
@@ -261,8 +263,8 @@ static int send_small_file(struct eddyi_http1 *http1, const struct eddy_transfer
 {
 	size_t len = (size_t)file->len;
 	bool framed = is_framed(http1);
-	struct eddy_str head = make_head(http1, len + 2 * AROUND_CHUNK);
-	char line[AROUND_CHUNK], *at;
+	struct eddy_str head = make_head(http1, len + AROUND_CHUNK);
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 	int r;
 
 	if (!head.ptr)
@@ -283,9 +285,9 @@ static int send_small_file(struct eddyi_http1 *http1, const struct eddy_transfer
  * Return: .ptr NULL on allocation failure. */
 static struct eddy_str before_file(struct eddyi_http1 *http1, const struct eddy_transfer *file)
 {
-	size_t extra = file->head.len + AROUND_CHUNK;
+	size_t extra = file->head.len + EDDYI_CHUNK_LINE_SIZE;
 	struct eddy_str head = file->head;
-	char line[AROUND_CHUNK], *at;
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 
 	if (!http1->head_due && !is_framed(http1))
 		return head.ptr ? head : EDDY_STR("");

@@ -172,18 +172,12 @@ static void arm(struct eddyi_parked *parked, size_t len)
 	eddy_op_start(&parked->op, sqe);
 }
 
-static bool is_limited_by(const struct eddy_timeout *timeout,
-			  const struct eddy_timeout_queue *queue)
-{
-	return timeout->node.next && timeout->queue == queue;
-}
-
 void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing,
 		       struct eddy_timeout_queue *queue, size_t len)
 {
 	struct eddyi_conns *conns = parked->conns;
 
-	if (!is_limited_by(parked->timeout, queue))
+	if (!eddyi_is_limited_by(parked->timeout, queue))
 		eddy_timeout_arm(parked->timeout, queue);
 	parked->state = EDDYI_PARKED_IDLE;
 	if (!eddy_op_is_started(&parked->op))

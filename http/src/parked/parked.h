@@ -111,6 +111,13 @@ int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, i
  * Return: 0; -EDQUOT, -ENOMEM: it must be closed. */
 int eddyi_parked_reseat(struct eddyi_parked *parked, const struct eddyi_ip *ip);
 
+/* Whether a timeout is armed in this queue. */
+static inline bool eddyi_is_limited_by(const struct eddy_timeout *timeout,
+				       const struct eddy_timeout_queue *queue)
+{
+	return timeout->node.next && timeout->queue == queue;
+}
+
 /* Wait for bytes with this standing, until the timeout of `queue`, which continues if it is that of
  * the last wait. Receive at most `len` bytes at once; 0: the size of a buffer. */
 void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing,
