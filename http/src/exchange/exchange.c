@@ -36,8 +36,8 @@ struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *
 
 void eddyi_outgoing_close(struct eddyi_outgoing *file)
 {
-	if (file->close)
-		file->close(file);
+	if (file->verbs)
+		file->verbs->close(file);
 	else if (file->fd >= 0)
 		eddyi_close_now(file->fd);
 	*file = (struct eddyi_outgoing){ .fd = -1 };
@@ -293,16 +293,19 @@ static struct eddy_transfer part_of(const struct eddyi_outgoing *file, struct ed
 
 static int reply_piece(struct eddy_req *req)
 {
-	const struct eddy_res *res = &req->res;
+	struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
+	struct eddyi_outgoing *file = &res->file;
 	struct eddy_transfer part;
 
-	if (res->file.bytes)
-		return reply_bytes(req, eddy_str(res->file.bytes + res->range.first, length));
+	if (!file->bytes && file->verbs && file->verbs->load && !eddyi_res_is_silent(res))
+		file->verbs->load(file);
+	if (file->bytes)
+		return reply_bytes(req, eddy_str(file->bytes + res->range.first, length));
 	send_head(req, length);
 	if (!length || eddyi_res_is_silent(res))
 		return req->stream->verbs->send(req, EDDY_STR(""), true);
-	part = part_of(&res->file, res->range);
+	part = part_of(file, res->range);
 	return req->stream->verbs->file_out(req, &part, true);
 }
 

@@ -15,15 +15,25 @@
 #include <eddy/transfer.h>
 #include <jansson.h>
 
+struct eddyi_outgoing;
+
+/* How its owner treats a file to send. */
+struct eddyi_outgoing_verbs {
+	/* Close the file, or release a reference to it. Never suspends. */
+	void (*close)(struct eddyi_outgoing *file);
+	/* Have all bytes of a small file in memory, if they can be read; NULL: they are not kept.
+	 * Suspends. */
+	void (*load)(struct eddyi_outgoing *file);
+};
+
 /* A file to send. */
 struct eddyi_outgoing {
-	int fd;                     /* -1: none */
-	uint64_t device;            /* st_dev; 0: unknown */
-	struct eddy_warmth *warmth; /* NULL: unknown */
-	const char *bytes;          /* all of the file, if it is in memory */
-	/* Closes the file, and never suspends; NULL: close(2) does. */
-	void (*close)(struct eddyi_outgoing *file);
-	void *owner; /* for `close` */
+	int fd;                                   /* -1: none */
+	uint64_t device;                          /* st_dev; 0: unknown */
+	struct eddy_warmth *warmth;               /* NULL: unknown */
+	const char *bytes;                        /* all of the file, if it is in memory */
+	const struct eddyi_outgoing_verbs *verbs; /* NULL: close(2) closes it */
+	void *owner;                              /* for `verbs` */
 };
 
 /* A function of eddy_res_on_head(). */

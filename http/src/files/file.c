@@ -138,8 +138,6 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 	case EDDYI_COND_PROCEED:
 		break;
 	}
-	if (!res->file.bytes && !eddyi_res_is_silent(res))
-		eddyi_outgoing_load(&res->file);
 	return choose_ranges(res, &fields, state);
 }
 
