@@ -105,8 +105,12 @@ int eddyi_finish(struct eddy_req *req, int r)
 
 	if (res->head_sent)
 		return finish_sent(req, r);
+	/* A stream that failed before its head. */
 	if (r == 0)
-		return res->failed;
+		r = res->failed;
+	if (r == 0)
+		return 0;
+	res->failed = 0;
 	status = r < 0 ? judge_error(req, r) : r;
 	/* The program's mistake is not the client's. */
 	if (req->verdict_error == -EDOM && status >= 400 && status < 500)

@@ -383,14 +383,25 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 	return eddyi_res_send(res, eddy_str(buf, len), false);
 }
 
+/* Stop a stream. Before its head was sent, the response may become an error, not encoded. */
+static void stop_stream(struct eddy_res *res, int error)
+{
+	res->failed = error;
+	if (res->head_sent)
+		return;
+	eddyi_coded_deinit(res->req);
+	res->unsized = false;
+	res->kind = EDDYI_RES_EMPTY;
+}
+
 int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 {
 	int r = res->failed;
 
 	if (r == 0 && (len || !res->head_sent))
 		r = send_stream(res->req, buf, len);
-	if (r < 0)
-		res->failed = r;
+	if (r < 0 && !res->failed)
+		stop_stream(res, r);
 	/* Without a body, stop the handler: a stream may be endless. */
 	return r == 0 && eddyi_res_is_silent(res) ? -EPIPE : r;
 }
