@@ -651,20 +651,28 @@ static struct eddyi_conn *make(struct eddyi_conns *conns, int fd,
 	conn->wire.clocks = conns->clocks;
 	conn->wire.timeout.expire = time_is_up;
 	conn->stream.bound = address->text;
-	if (EDDYI_TLS && conns->app->tls && !address->plain) {
-		conn->wire.tls = eddyi_tls_new(conns->app->tls);
-		if (!conn->wire.tls) {
-			free(conn);
-			return NULL;
-		}
-	}
 	return conn;
+}
+
+/* Become a member of the set, before TLS takes memory. Return: 0, -EDQUOT, -ENOMEM. */
+static int join(struct eddyi_conn *conn, struct eddyi_conns *conns,
+		const struct eddyi_address *address)
+{
+	int r = eddyi_parked_begin(&conn->parked, conns, conn->wire.fd);
+
+	if (r < 0 || !EDDYI_TLS || !conns->app->tls || address->plain)
+		return r;
+	conn->wire.tls = eddyi_tls_new(conns->app->tls);
+	if (conn->wire.tls)
+		return 0;
+	eddyi_parked_end(&conn->parked);
+	return -ENOMEM;
 }
 
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
 {
 	struct eddyi_conn *conn = make(conns, fd, address);
-	int r = conn ? eddyi_parked_begin(&conn->parked, conns, fd) : -ENOMEM;
+	int r = conn ? join(conn, conns, address) : -ENOMEM;
 
 	eddyi_conn_count(conns, accepted);
 	if (r < 0) {

@@ -97,6 +97,12 @@ int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, i
 	return r;
 }
 
+void eddyi_parked_end(struct eddyi_parked *parked)
+{
+	unseat(parked);
+	parked->conns->count--;
+}
+
 int eddyi_parked_reseat(struct eddyi_parked *parked, const struct eddyi_ip *ip)
 {
 	enum eddyi_standing standing = parked->seat.standing;
@@ -119,10 +125,9 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 
 	(void)result;
 	(void)flags;
-	unseat(parked);
+	eddyi_parked_end(parked);
 	conns->leaving -= parked->evicted;
 	parked->verbs->free(parked);
-	conns->count--;
 	eddyi_conn_count(conns, closed);
 	conns->gone(conns);
 }

@@ -107,6 +107,9 @@ struct eddyi_parked {
  * Return: 0; -EDQUOT if its address has reached its limit, -ENOMEM: it is no member. */
 int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, int fd);
 
+/* Leave the set. The descriptor stays open. */
+void eddyi_parked_end(struct eddyi_parked *parked);
+
 /* Count it for another address: that of the client behind a proxy.
  * Return: 0; -EDQUOT, -ENOMEM: it must be closed. */
 int eddyi_parked_reseat(struct eddyi_parked *parked, const struct eddyi_ip *ip);
