@@ -50,11 +50,8 @@ void eddyi_req_free(struct eddy_req *req)
 	if (req->body_memory)
 		eddyi_req_free_body_memory(req);
 	eddyi_req_layers_deinit(req);
-	if (req->res.coded.coder)
-		eddyi_coded_deinit(req);
 	if (req->decoded)
 		eddyi_decoded_deinit(req);
-	eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }
@@ -547,5 +544,9 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 	eddyi_probe_answered(req, began_ns, whole);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
+	/* The stream may still have to read the rest of the request. */
+	if (req->res.coded.coder)
+		eddyi_coded_deinit(req);
+	eddyi_outgoing_close(&req->res.file);
 	return whole;
 }

@@ -20,7 +20,6 @@ struct eddyi_http1 {
 	struct eddyi_pace pace; /* of body and response */
 	struct eddyi_reply reply;
 	bool head_due;
-	bool unread; /* the rest of the request's body was too long or malformed */
 };
 
 static inline struct eddyi_http1 *eddyi_http1_of(const struct eddy_req *req)
