@@ -98,7 +98,7 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 	return eddyi_problem(res, status, detail);
 }
 
-int eddyi_finish(struct eddy_req *req, int r)
+int eddyi_finish_other(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 	int status;
@@ -108,8 +108,6 @@ int eddyi_finish(struct eddy_req *req, int r)
 	/* A stream that failed before its head. */
 	if (r == 0)
 		r = res->failed;
-	if (r == 0)
-		return 0;
 	res->failed = 0;
 	status = r < 0 ? judge_error(req, r) : r;
 	/* The program's mistake is not the client's. */
