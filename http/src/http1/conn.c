@@ -285,7 +285,7 @@ static void look_at_pace(struct eddy_timeout *timeout)
 	if (pace->waiting)
 		eddy_timeout_arm(timeout, &conn->wire.clocks->pace);
 	if (verdict == EDDYI_PACE_SLOW)
-		conn->parked.conns->evictable(conn->parked.conns);
+		eddyi_conns_evictable(conn->parked.conns);
 }
 
 /* Watch the progress of the connection's task. `pace` is zeroed. */
@@ -351,7 +351,7 @@ static void linger(struct eddyi_conn *conn)
 	eddyi_holders_move(&conn->parked.conns->holders, &conn->parked.seat, EDDYI_STANDING_SLOW);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
-	conn->parked.conns->evictable(conn->parked.conns);
+	eddyi_conns_evictable(conn->parked.conns);
 	eddyi_wire_linger(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);

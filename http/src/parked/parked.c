@@ -190,7 +190,7 @@ void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing
 	if (parked->seat.standing == standing || parked->evicted)
 		return;
 	eddyi_holders_move(&conns->holders, &parked->seat, standing);
-	conns->evictable(conns);
+	eddyi_conns_evictable(conns);
 }
 
 void eddyi_parked_expire(struct eddyi_parked *parked)

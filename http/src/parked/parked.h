@@ -79,7 +79,8 @@ struct eddyi_conns {
 	bool stopping;                   /* the next response of every member is its last */
 	/* Then clients with an open connection may still send a request. */
 	bool patient;
-	/* A member has become evictable. */
+	bool crowded; /* a client waits to be accepted, and no member is evictable */
+	/* One has become evictable while it is crowded. */
 	void (*evictable)(struct eddyi_conns *conns);
 	void (*gone)(struct eddyi_conns *conns); /* one has been closed */
 };
@@ -154,6 +155,13 @@ void eddyi_conns_init(struct eddyi_conns *conns);
 
 /* Free what is kept for members, after the last has closed. Call it in a task. */
 void eddyi_conns_deinit(struct eddyi_conns *conns);
+
+/* A member has become evictable. */
+static inline void eddyi_conns_evictable(struct eddyi_conns *conns)
+{
+	if (conns->crowded)
+		conns->evictable(conns);
+}
 
 /* Close a member to make room: an idle one, else one with an incomplete head, else a slow one.
  * holders.h says which of them.
