@@ -12,9 +12,11 @@
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <liburing.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 /* Longer where a request takes longer. */
@@ -41,6 +43,18 @@ static int hold(struct eddy_req *req, struct eddy_res *res)
 	eddy_event_wait(&held.released);
 	held.kept = eddyi_wire_pending(&eddy_of(req->stream, struct eddyi_conn, stream)->wire).len;
 	return eddy_res_ok(res, "hello");
+}
+
+static int file_sent;
+
+/* The file ends as an answer of hello() does. */
+static int send_file(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	file_sent = memfd_create("file", MFD_CLOEXEC);
+	if (write(file_sent, "\r\n\r\nhello", 9) != 9)
+		return 500;
+	return eddy_res_file(res, EDDY_STR("file"), file_sent, NULL);
 }
 
 static bool give(int fd, const char *bytes)
@@ -237,6 +251,20 @@ static int ask_in_part_before_it_is_evicted(int fd)
 	if (!give(fd, "\r\n"))
 		return 4;
 	return answer(fd) && has_ended(fd) ? 0 : 5;
+}
+
+/* What a response holds is given up before the rest of the request's body is read. */
+static int ask_with_a_slow_body(int fd)
+{
+	if (!give(fd, "POST /file HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf") ||
+	    !answer(fd))
+		return 1;
+	let_turn(2);
+	if (fcntl(file_sent, F_GETFD) >= 0)
+		return 2;
+	if (!give(fd, " body."))
+		return 3;
+	return ask(fd) ? 0 : 4;
 }
 
 /* Nothing came: it ends. */
@@ -439,6 +467,7 @@ static int talk_with(int (*fn)(int fd), const struct eddy_bind_options *options)
 	eddy_app_map_get(talk.app, "/hello", hello);
 	eddy_app_map_get(talk.app, "/hold", hold);
 	eddy_app_map_get(talk.app, "/interrupt", interrupt);
+	eddy_app_map_post(talk.app, "/file", send_file);
 	for (size_t i = 0; i < sizeof(late_errors) / sizeof(*late_errors); i++)
 		eddy_route_with(eddy_app_map_get(talk.app, late_errors[i].path, fail_late),
 				&(struct eddy_route_options){
@@ -496,6 +525,11 @@ Test(conn, ends_when_its_time_does)
 Test(conn, finds_what_came_while_it_sent_what_it_had_held)
 {
 	cr_expect(eq(int, talk(ask_behind_blank_lines), 0));
+}
+
+Test(conn, gives_up_a_file_before_it_reads_the_rest)
+{
+	cr_expect(eq(int, talk(ask_with_a_slow_body), 0));
 }
 
 Test(conn, keeps_an_inbox_of_what_comes_while_it_is_busy)

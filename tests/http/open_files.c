@@ -1,5 +1,6 @@
 /* Tests of http/src/files/open_files.h. How many are kept, and for how long, is in open_files_limits.c; what a client sees of it in
  * tests/e2e/test_open_files.py. */
+#include "hex.h"
 #include "kept.h"
 
 #include "../runtime/failing.h"
@@ -181,9 +182,9 @@ static int load_bytes(struct rig *rig)
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.bytes);
 	failing_at = 1;
-	eddyi_outgoing_load(&found.file);
+	found.file.verbs->load(&found.file);
 	MUST(failing_at == 0 && !found.file.bytes);
-	eddyi_outgoing_load(&found.file);
+	found.file.verbs->load(&found.file);
 	MUST(found.file.bytes && memcmp(found.file.bytes, "text", 4) == 0);
 	eddyi_outgoing_close(&found.file);
 	/* At hand. */
@@ -196,7 +197,7 @@ static int load_bytes(struct rig *rig)
 	soon_kept(rig, "a");
 	eddyi_outgoing_close(&found.file);
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.bytes);
-	eddyi_outgoing_load(&found.file);
+	found.file.verbs->load(&found.file);
 	MUST(found.file.bytes && memcmp(found.file.bytes, "else", 4) == 0);
 	eddyi_outgoing_close(&found.file);
 
@@ -205,7 +206,7 @@ static int load_bytes(struct rig *rig)
 	close(fd);
 	soon_kept(rig, "large");
 	MUST(find_as(rig, "large", EDDY_CODING_IDENTITY, &found) == 0);
-	eddyi_outgoing_load(&found.file);
+	found.file.verbs->load(&found.file);
 	MUST(!found.file.bytes);
 	eddyi_outgoing_close(&found.file);
 	return 0;
@@ -222,7 +223,7 @@ static int load_less(struct rig *rig)
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
 	write_file(rig, "a", "t");
-	eddyi_outgoing_load(&found.file);
+	found.file.verbs->load(&found.file);
 	MUST(!found.file.bytes);
 	eddyi_outgoing_close(&found.file);
 	return 0;
@@ -231,6 +232,71 @@ static int load_less(struct rig *rig)
 Test(open_files, bytes_that_are_gone)
 {
 	run(load_less);
+}
+
+static int send_a(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_res_file_at(res, (int)(intptr_t)eddy_req_context(req), EDDY_STR("a"));
+}
+
+static void encode(void *data, struct eddy_req *req, struct eddy_res *res)
+{
+	(void)data;
+	(void)req;
+	eddy_res_code(res, &hex, hex_new(false));
+}
+
+static int encoding(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_on_head(res, encode, NULL);
+
+	return r < 0 ? r : eddy_next(next, req, res);
+}
+
+/* Whether a request has loaded the bytes: then the next one has them. */
+static bool loads(struct rig *rig, const char *line, const char *range, const char *want)
+{
+	struct eddyi_folder folder = eddyi_folder_of(rig->app, rig->dir);
+	const struct eddy_header headers[] = { { "range", range }, { 0 } };
+	const struct eddy_client_request request = { .headers = range ? headers : NULL };
+	struct eddy_response *response;
+	struct eddyi_found found;
+	struct eddy_str body;
+	bool is_loaded;
+
+	cr_assert(eq(int, eddy_app_test(rig->app, line, &request, &response), 0));
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	if (want)
+		cr_expect(eddy_str_eq_z(body, want), "%s: %.*s", line, EDDY_FMT(body));
+	eddy_response_free(response);
+	cr_assert(eq(int,
+		     eddyi_folder_find(&folder, NULL, EDDY_STR("a"), EDDY_CODING_IDENTITY, &found),
+		     0));
+	cr_expect(eddyi_open_file_of(&found.file) != NULL);
+	is_loaded = found.file.bytes;
+	eddyi_outgoing_close(&found.file);
+	return is_loaded;
+}
+
+static int load_what_is_sent(struct rig *rig)
+{
+	eddy_app_keep_files_open(rig->app, rig->dir);
+	eddy_app_set_context(rig->app, (void *)(intptr_t)rig->dir);
+	eddy_app_map_get(rig->app, "/a", send_a);
+	eddy_app_add_filter(eddy_app_map_get(rig->app, "/coded", send_a), encoding, NULL);
+	MUST(!loads(rig, "GET /coded", NULL, "74657874"));
+	MUST(!loads(rig, "HEAD /a", NULL, ""));
+	MUST(!loads(rig, "GET /a", "bytes=9-", NULL));
+	MUST(!loads(rig, "GET /a", "bytes=0-0,2-3", NULL));
+	MUST(loads(rig, "GET /a", "bytes=1-2", "ex"));
+	MUST(loads(rig, "GET /a", NULL, "text"));
+	MUST(loads(rig, "GET /coded", NULL, "74657874"));
+	return 0;
+}
+
+Test(open_files, bytes_are_read_only_to_be_sent_as_they_are)
+{
+	run(load_what_is_sent);
 }
 
 /* ---- what is not the same any more ---- */

@@ -156,6 +156,11 @@ static void be_resumed(void)
 
 	cr_expect(eq(uint, rig.conns.count, 1));
 	wait_idle(&waiter);
+	cr_expect(eq(uint, rig.evictable, 0));
+	/* The server wants to know only while a client waits for a place. */
+	rig.conns.crowded = true;
+	eddyi_parked_leave(&waiter.parked);
+	wait_idle(&waiter);
 	cr_expect(eq(uint, rig.evictable, 1));
 	cr_assert(eq(sz, (size_t)write(fd, "one", 3), 3));
 	while (waiter.len < 3)

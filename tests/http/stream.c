@@ -118,6 +118,8 @@ enum body {
 	TOO_MANY,
 	A_FILE,
 	PULLED,
+	TOO_LONG,  /* pulled, and announced as shorter */
+	TOO_SHORT, /* and as longer */
 };
 
 static const struct row {
@@ -150,6 +152,8 @@ static const struct row {
 	{ "POST", "/echo", A_FILE, NULL, 200 },
 	{ "POST", "/echo", PULLED, NULL, 200 },
 	{ "POST", "/echo", TOO_MANY, NULL, 413 },
+	{ "POST", "/echo", TOO_LONG, NULL, -EINVAL },
+	{ "POST", "/echo", TOO_SHORT, NULL, -EINVAL },
 	{ "POST", "/save", FEW, NULL, 200 },
 	{ "POST", "/save", BYTES, NULL, 200 },
 	{ "POST", "/save", A_FILE, NULL, 200 },
@@ -227,9 +231,12 @@ static void ask(struct talk *talk, struct eddy_client *client, const struct row 
 		request.body = eddy_str(too_many, sizeof(too_many));
 	if (row->body == A_FILE)
 		request.file = &upload;
-	if (row->body == PULLED) {
+	if (row->body >= PULLED) {
 		request.pull = pull;
 		request.pull_data = &given;
+		request.pull_len = row->body == TOO_LONG  ? LARGE / 7000 * 7000 :
+				   row->body == TOO_SHORT ? LARGE + 1 :
+							    0;
 	}
 	if (client) {
 		snprintf(line, sizeof(line), "http://localhost%s", row->path);

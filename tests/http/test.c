@@ -3,6 +3,7 @@
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
 #include <eddy/layer.h>
+#include <eddy/log.h>
 #include <eddy/runtime.h>
 #include <eddy/test.h>
 #include <errno.h>
@@ -170,6 +171,155 @@ Test(test, is_true_to_the_network)
 		     ask(app, "GET /sleepy",
 			 &(struct eddy_client_request){ .timeout_ns = 10 * EDDY_MS }, got),
 		     -ETIMEDOUT));
+	eddy_app_free(app);
+}
+
+/* ---- errors of the client ---- */
+
+static char explained[1000];
+
+static void explain(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	if (strcmp(record->target, "eddy::test") == 0)
+		snprintf(explained, sizeof(explained), "%.*s", EDDY_FMT(record->message));
+}
+
+struct pulled {
+	unsigned pieces; /* of three bytes */
+	int error;       /* after them; 0: the end */
+};
+
+static ssize_t pull_pieces(void *data, void *buf, size_t len)
+{
+	struct pulled *pulled = data;
+
+	cr_assert(len >= 3);
+	if (!pulled->pieces)
+		return pulled->error;
+	pulled->pieces--;
+	memcpy(buf, "abc", 3);
+	return 3;
+}
+
+/* Respond without an error whatever becomes of the body. */
+static int careless(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str body;
+
+	eddy_req_body(req, &body);
+	return eddy_res_ok(res, "fine");
+}
+
+static void expect_failure(struct eddy_app *app, const char *line,
+			   const struct eddy_client_request *request, int r, const char *why)
+{
+	char got[200];
+
+	explained[0] = 0;
+	cr_expect(eq(int, ask(app, line, request, got), r), "%s: %s", line, why);
+	cr_expect(strstr(explained, why) != NULL, "%s: %s", why, explained);
+}
+
+/* A body of another length than announced is an error of the client, whatever the app does. */
+Test(test, requires_the_announced_length)
+{
+	static const char *const lines[] = { "POST /echo", "POST /careless" };
+	static const struct {
+		struct pulled pulled;
+		uint64_t announced;
+		int r;
+	} rows[] = {
+		{ { 2, 0 }, 6, 0 },       { { 2, 0 }, 5, -EINVAL }, { { 3, 0 }, 6, -EINVAL },
+		{ { 2, 0 }, 7, -EINVAL }, { { 0, 0 }, 1, -EINVAL },
+	};
+	struct eddy_app *app = make_app();
+	char got[200];
+
+	eddy_app_map_post(app, "/careless", careless);
+	setenv("EDDY_LOG", "debug", 1);
+	eddy_log_subscribe(explain, NULL);
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
+		struct pulled pulled = rows[i / 2].pulled;
+		struct eddy_client_request request = { .pull = pull_pieces,
+						       .pull_data = &pulled,
+						       .pull_len = rows[i / 2].announced,
+						       .expect_continue = i % 2 };
+
+		if (rows[i / 2].r == 0)
+			EXPECT(lines[i % 2], &request, i % 2 ? "200 fine" : "200 abcabc");
+		else
+			expect_failure(app, lines[i % 2], &request, rows[i / 2].r,
+				       "the length of the body differs from the announced one");
+	}
+	eddy_log_unsubscribe();
+	eddy_app_free(app);
+}
+
+static int many_fields(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	for (int i = 0; i < 200; i++)
+		eddy_res_add(res, "x-many", EDDY_STR("x"));
+	return eddy_res_ok(res, "many");
+}
+
+/* The client's errors are explained as over the network. */
+Test(test, explains_errors)
+{
+	struct eddy_client_file file = { .fd = memfd_create("file", MFD_CLOEXEC), .len = 5 };
+	struct eddy_client_file none = { .fd = -1, .len = 5 };
+	struct pulled failing = { 1, -EIO };
+	struct eddy_app *app = make_app();
+
+	cr_assert(eq(sz, (size_t)write(file.fd, "four", 4), 4));
+	eddy_app_map_get(app, "/many", many_fields);
+	setenv("EDDY_LOG", "debug", 1);
+	eddy_log_subscribe(explain, NULL);
+	expect_failure(app, "POST /echo",
+		       &(struct eddy_client_request){ .pull = pull_pieces, .pull_data = &failing },
+		       -EIO, "can't get the request body: Input/output error");
+	expect_failure(app, "POST /echo", &(struct eddy_client_request){ .file = &file }, -EINVAL,
+		       "the file is shorter than the announced length");
+	expect_failure(app, "POST /echo", &(struct eddy_client_request){ .file = &none }, -EBADF,
+		       "can't get the request body: Bad file descriptor");
+	expect_failure(app, "GET /stream", &(struct eddy_client_request){ .body_max = 5000 },
+		       -EMSGSIZE, "the body has more than 5000 bytes");
+	expect_failure(app, "GET /many", NULL, -EMSGSIZE, "the response is malformed: ");
+	expect_failure(app, "GET /broken", NULL, -ECONNRESET,
+		       "the server closed the connection before the end of its response");
+	eddy_log_unsubscribe();
+	close(file.fd);
+	eddy_app_free(app);
+}
+
+static ssize_t pull_for_long(void *data, void *buf, size_t len)
+{
+	struct pulled *pulled = data;
+
+	return pulled->pieces ? pull_pieces(data, buf, len) : eddy_sleep(1000 * EDDY_SECOND);
+}
+
+/* A response ends the client's sending, also of a body that the app does not read. */
+Test(test, stops_sending_after_the_response)
+{
+	struct pulled pulled[] = { { 2, 0 }, { 2, 0 }, { 2, 0 } };
+	struct eddy_client_request request = { .pull = pull_for_long, .pull_data = &pulled[0] };
+	struct eddy_app *app = make_app();
+	char got[200];
+
+	cr_expect(eq(int, ask(app, "POST /orders/7", &request, got), 0));
+	cr_expect(eddy_str_starts(eddy_str_from(got), EDDY_STR("405 ")), "%s", got);
+	cr_expect(eq(uint, pulled[0].pieces, 1));
+	/* The app does not ask for this one. */
+	request.pull_data = &pulled[1];
+	request.expect_continue = true;
+	cr_expect(eq(int, ask(app, "POST /orders/7", &request, got), 0));
+	cr_expect(eq(uint, pulled[1].pieces, 2));
+	/* All that was announced has arrived. */
+	request.pull_data = &pulled[2];
+	request.pull_len = 6;
+	EXPECT("POST /echo", &request, "200 abcabc");
 	eddy_app_free(app);
 }
 

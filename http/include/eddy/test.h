@@ -29,9 +29,10 @@ EDDY_BEGIN_DECLS
  * neither. The connection is plain, even if the app uses TLS. The only timeouts are .timeout_ns of
  * the request and the app's of a body that stalls, in real time.
  * Return: 0, and a response of any status, whose body is in memory: eddy_response_body() returns at
- * once; -EINVAL if the app has a mistake (see the ERROR log record), or the line or the request
- * is malformed; -ECONNRESET if the app has cut the connection; -ETIMEDOUT after .timeout_ns;
- * -ECANCELED, -ENOMEM; those of eddy_run(). */
+ * once; -EINVAL if the app has a mistake (see the ERROR log record), if the line or the request
+ * is malformed, or if the body's length differs from the announced one; -ECONNRESET if the app has
+ * cut the connection; -EMSGSIZE if the response exceeds a limit; -ETIMEDOUT after .timeout_ns; the
+ * error of .pull; -ECANCELED, -ENOMEM; those of eddy_run(). A DEBUG record of eddy::test says more. */
 EDDY_API int eddy_app_test(struct eddy_app *app, const char *line,
 			   const struct eddy_client_request *request,
 			   struct eddy_response **ret_response);

@@ -137,9 +137,29 @@ void eddyi_client_observe_end(struct eddyi_call *call, int result);
  * Return: .ptr NULL on allocation failure. */
 struct eddy_str eddyi_client_make_head(const struct eddyi_call *call);
 
+/* Take a piece of a pulled body. May suspend. Return: 0, -errno. */
+typedef int eddyi_client_give_fn(void *arg, struct eddy_str piece);
+
+/* Pull the body of the request to its end, and pass on each piece; one of unknown length ends with
+ * an empty piece. Suspends. Return: 0; -EINVAL if its length differs from the announced one; the
+ * error of .pull or of `give`; -ENOMEM. */
+int eddyi_client_pull(struct eddyi_call *call, eddyi_client_give_fn *give, void *arg);
+
+/* Begin the head of a response. */
+void eddyi_client_begin_head(struct eddyi_call *call);
+
+/* Parse bytes of it, and describe an error. Return: as eddyi_response_head_feed(). */
+int eddyi_client_feed_head(struct eddyi_call *call, struct eddy_str bytes, size_t *ret_used);
+
 /* Send the request, and read the head of the response. Suspends.
  * Return: 0; -errno, and the connection is unusable. */
 int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *conn);
+
+/* Describe an error: the file of the request's body is too short (-EINVAL). Return: it. */
+int eddyi_client_fail_short(const struct eddyi_call *call);
+
+/* The same: the server has closed the connection, before or after bytes of its response. */
+int eddyi_client_fail_gone(const struct eddyi_call *call, int error, bool answered);
 
 /* ---- responses ---- */
 
@@ -151,5 +171,8 @@ void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_co
 
 /* Discard the rest of the body to keep the connection, or close it if that is long. Suspends. */
 void eddyi_response_discard(struct eddy_response *response);
+
+/* Fail a response whose body exceeds .body_max. Return: -EMSGSIZE. */
+int eddyi_response_fail_too_large(struct eddy_response *response);
 
 #endif

@@ -240,6 +240,12 @@ static struct iovec piece(struct eddy_str bytes)
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
 }
 
+int eddyi_client_fail_short(const struct eddyi_call *call)
+{
+	return eddyi_client_fail(call->client, -EINVAL,
+				 "the file is shorter than the announced length of the body");
+}
+
 static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
 	const struct eddy_client_file *file = call->request->file;
@@ -250,11 +256,7 @@ static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 						   .head = head,
 					   });
 
-	if (r == -ENODATA)
-		return eddyi_client_fail(
-			call->client, -EINVAL,
-			"the file is shorter than the announced length of the body");
-	return r;
+	return r == -ENODATA ? eddyi_client_fail_short(call) : r;
 }
 
 /* Get the next piece of a pulled body after `so_far` bytes. Return: bytes, 0, -errno. */
@@ -278,26 +280,7 @@ static ssize_t pull(struct eddyi_call *call, char *buf, uint64_t so_far)
 	return r;
 }
 
-static int send_piece(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head,
-		      struct eddy_str data)
-{
-	struct iovec pieces[4] = { piece(head) };
-	size_t count = 1;
-	char line[EDDYI_CHUNK_LINE_SIZE];
-
-	if (call->request->pull_len) {
-		pieces[count++] = piece(data);
-	} else if (data.len) {
-		pieces[count++] = piece(eddy_str(line, eddyi_chunked_line(data.len, line)));
-		pieces[count++] = piece(data);
-		pieces[count++] = piece(EDDY_STR("\r\n"));
-	} else {
-		pieces[count++] = piece(EDDY_STR("0\r\n\r\n"));
-	}
-	return eddyi_wire_sendv(wire, pieces, count);
-}
-
-static int send_pulled(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
+int eddyi_client_pull(struct eddyi_call *call, eddyi_client_give_fn *give, void *arg)
 {
 	char *buf = malloc(PULL_SIZE);
 	uint64_t so_far = 0;
@@ -308,14 +291,38 @@ static int send_pulled(struct eddyi_call *call, struct eddyi_wire *wire, struct 
 		return -ENOMEM;
 	do {
 		n = pull(call, buf, so_far);
-		if (n < 0)
-			break;
-		r = send_piece(call, wire, head, eddy_str(buf, (size_t)n));
-		head = EDDY_STR("");
-		so_far += (uint64_t)n;
+		if (n > 0 || (n == 0 && !call->request->pull_len))
+			r = give(arg, eddy_str(buf, (size_t)n));
+		so_far += n > 0 ? (uint64_t)n : 0;
 	} while (r == 0 && n > 0);
 	free(buf);
 	return n < 0 ? (int)n : r;
+}
+
+struct sending {
+	struct eddyi_call *call;
+	struct eddyi_wire *wire;
+	struct eddy_str head; /* sent with the first piece */
+};
+
+static int send_piece(void *arg, struct eddy_str data)
+{
+	struct sending *sending = arg;
+	struct iovec pieces[4] = { piece(sending->head) };
+	size_t count = 1;
+	char line[EDDYI_CHUNK_LINE_SIZE];
+
+	sending->head = EDDY_STR("");
+	if (sending->call->request->pull_len) {
+		pieces[count++] = piece(data);
+	} else if (data.len) {
+		pieces[count++] = piece(eddy_str(line, eddyi_chunked_line(data.len, line)));
+		pieces[count++] = piece(data);
+		pieces[count++] = piece(EDDY_STR("\r\n"));
+	} else {
+		pieces[count++] = piece(EDDY_STR("0\r\n\r\n"));
+	}
+	return eddyi_wire_sendv(sending->wire, pieces, count);
 }
 
 static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
@@ -325,7 +332,7 @@ static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 	if (!call->without_body && call->request->file)
 		return send_file(call, wire, head);
 	if (!call->without_body && call->request->pull)
-		return send_pulled(call, wire, head);
+		return eddyi_client_pull(call, send_piece, &(struct sending){ call, wire, head });
 	if (call->without_body || !bytes.len)
 		return eddyi_wire_send(wire, head.ptr, head.len);
 	return eddyi_wire_sendv(wire, (struct iovec[]){ piece(head), piece(bytes) }, 2);
@@ -333,7 +340,7 @@ static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 
 /* ---- response ---- */
 
-static void begin_head(struct eddyi_call *call)
+void eddyi_client_begin_head(struct eddyi_call *call)
 {
 	struct eddy_response *response = call->response;
 
@@ -341,12 +348,22 @@ static void begin_head(struct eddyi_call *call)
 				 call->client->options.header_count_max);
 }
 
+int eddyi_client_feed_head(struct eddyi_call *call, struct eddy_str bytes, size_t *ret_used)
+{
+	struct eddyi_response_head *head = &call->response->head;
+	bool no_body = strcmp(call->method, "HEAD") == 0;
+	int r = eddyi_response_head_feed(head, bytes.ptr, bytes.len, no_body, ret_used);
+
+	if ((r == -EBADMSG || r == -EMSGSIZE) && head->problem)
+		return eddyi_client_fail(call->client, r, "the response is malformed: %s",
+					 head->problem);
+	return r;
+}
+
 /* Read a head by `fill`. Bytes read before a cancellation are kept. Return: 1, -errno. */
 static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 		     ssize_t (*fill)(struct eddyi_wire *wire))
 {
-	struct eddyi_response_head *head = &call->response->head;
-	bool no_body = strcmp(call->method, "HEAD") == 0;
 	int r = 0;
 
 	while (r == 0) {
@@ -355,7 +372,7 @@ static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 
 		if (here.len) {
 			call->conn->answered = true;
-			r = eddyi_response_head_feed(head, here.ptr, here.len, no_body, &used);
+			r = eddyi_client_feed_head(call, here, &used);
 			eddyi_wire_consume(wire, used);
 		} else {
 			ssize_t filled = fill(wire);
@@ -363,9 +380,6 @@ static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 			r = filled < 0 ? (int)filled : 0;
 		}
 	}
-	if ((r == -EBADMSG || r == -EMSGSIZE) && head->problem)
-		return eddyi_client_fail(call->client, r, "the response is malformed: %s",
-					 head->problem);
 	return r;
 }
 
@@ -384,7 +398,7 @@ static int pass_interim(struct eddyi_call *call)
 	if (++call->interims > INTERIM_MAX)
 		return eddyi_client_fail(call->client, -EBADMSG,
 					 "the server sent too many interim (1xx) responses");
-	begin_head(call);
+	eddyi_client_begin_head(call);
 	return 0;
 }
 
@@ -490,6 +504,13 @@ static bool is_gone(int error)
 	return error == -EPIPE || error == -ECONNRESET;
 }
 
+int eddyi_client_fail_gone(const struct eddyi_call *call, int error, bool answered)
+{
+	return eddyi_client_fail(call->client, error, "the server closed the connection %s",
+				 answered ? "before the end of its response" :
+					    "without a response");
+}
+
 int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *conn)
 {
 	struct eddyi_wire *wire = &conn->wire;
@@ -497,7 +518,7 @@ int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *con
 
 	call->conn = conn;
 	call->interims = 0;
-	begin_head(call);
+	eddyi_client_begin_head(call);
 	r = send_request(call, wire);
 	if (r < 0 && !is_gone(r))
 		return r;
@@ -509,10 +530,7 @@ int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *con
 		if (r < 0 && is_gone(read))
 			read = r;
 		if (is_gone(read))
-			return eddyi_client_fail(call->client, read,
-						 "the server closed the connection %s",
-						 conn->answered ? "before the end of its response" :
-								  "without a response");
+			return eddyi_client_fail_gone(call, read, conn->answered);
 		if (read < 0)
 			return read;
 	}

@@ -201,7 +201,7 @@ ssize_t eddy_response_read(struct eddy_response *response, void *buf, size_t len
 	return r;
 }
 
-static int fail_too_large(struct eddy_response *response)
+int eddyi_response_fail_too_large(struct eddy_response *response)
 {
 	eddyi_client_fail(response->client, -EMSGSIZE, "the body has more than %llu bytes",
 			  (unsigned long long)response->body_max);
@@ -239,7 +239,7 @@ static int read_whole(struct eddy_response *response)
 			return (int)r;
 		response->whole_len += (size_t)r;
 		if (response->whole_len > response->body_max)
-			return fail_too_large(response);
+			return eddyi_response_fail_too_large(response);
 	} while (r > 0);
 	response->whole[response->whole_len] = 0;
 	return 0;
@@ -254,7 +254,7 @@ int eddy_response_body(struct eddy_response *response, struct eddy_str *ret_body
 	if (!response->whole) {
 		if (response->conn && response->body.framing == EDDYI_BODY_LENGTH &&
 		    response->body.left > response->body_max)
-			return fail_too_large(response);
+			return eddyi_response_fail_too_large(response);
 		r = read_whole(response);
 		if (r < 0)
 			return r;

@@ -40,12 +40,8 @@ void eddyi_req_free(struct eddy_req *req)
 	if (req->body_memory)
 		eddyi_req_free_body_memory(req);
 	eddyi_req_layers_deinit(req);
-	if (req->res.coded.coder)
-		eddyi_coded_deinit(req);
 	if (req->decoded)
 		eddyi_decoded_deinit(req);
-	if (req->res.file.close || req->res.file.fd >= 0)
-		eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }
@@ -284,16 +280,19 @@ static struct eddy_transfer part_of(const struct eddyi_outgoing *file, struct ed
 
 static int reply_piece(struct eddy_req *req)
 {
-	const struct eddy_res *res = &req->res;
+	struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
+	struct eddyi_outgoing *file = &res->file;
 	struct eddy_transfer part;
 
-	if (res->file.bytes)
-		return reply_bytes(req, eddy_str(res->file.bytes + res->range.first, length));
+	if (!file->bytes && file->verbs && file->verbs->load && !eddyi_res_is_silent(res))
+		file->verbs->load(file);
+	if (file->bytes)
+		return reply_bytes(req, eddy_str(file->bytes + res->range.first, length));
 	send_head(req, length);
 	if (!length || eddyi_res_is_silent(res))
 		return req->stream->verbs->send(req, EDDY_STR(""), true);
-	part = part_of(&res->file, res->range);
+	part = part_of(file, res->range);
 	return req->stream->verbs->file_out(req, &part, true);
 }
 
@@ -371,14 +370,25 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 	return eddyi_res_send(res, eddy_str(buf, len), false);
 }
 
+/* Stop a stream. Before its head was sent, the response may become an error, not encoded. */
+static void stop_stream(struct eddy_res *res, int error)
+{
+	res->failed = error;
+	if (res->head_sent)
+		return;
+	eddyi_coded_deinit(res->req);
+	res->unsized = false;
+	res->kind = EDDYI_RES_EMPTY;
+}
+
 int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 {
 	int r = res->failed;
 
 	if (r == 0 && (len || !res->head_sent))
 		r = send_stream(res->req, buf, len);
-	if (r < 0)
-		res->failed = r;
+	if (r < 0 && !res->failed)
+		stop_stream(res, r);
 	/* Without a body, stop the handler: a stream may be endless. */
 	return r == 0 && eddyi_res_is_silent(res) ? -EPIPE : r;
 }
@@ -514,7 +524,6 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 	bool whole;
 
 	req->body = body;
-	eddy_list_append(&req->stream->service->in_progress, &req->in_progress);
 	if (req->app->watches)
 		eddyi_observe_begin(req);
 	whole = exchange(req);
@@ -525,6 +534,10 @@ bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 	eddyi_probe_answered(req, began_ns, whole);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
-	eddy_list_remove(&req->in_progress);
+	/* The stream may still have to read the rest of the request. */
+	if (req->res.coded.coder)
+		eddyi_coded_deinit(req);
+	if (req->res.file.verbs || req->res.file.fd >= 0)
+		eddyi_outgoing_close(&req->res.file);
 	return whole;
 }

@@ -15,15 +15,25 @@
 #include <eddy/transfer.h>
 #include <jansson.h>
 
+struct eddyi_outgoing;
+
+/* How its owner treats a file to send. */
+struct eddyi_outgoing_verbs {
+	/* Close the file, or release a reference to it. Never suspends. */
+	void (*close)(struct eddyi_outgoing *file);
+	/* Have all bytes of a small file in memory, if they can be read; NULL: they are not kept.
+	 * Suspends. */
+	void (*load)(struct eddyi_outgoing *file);
+};
+
 /* A file to send. */
 struct eddyi_outgoing {
-	int fd;                     /* -1: none */
-	uint64_t device;            /* st_dev; 0: unknown */
-	struct eddy_warmth *warmth; /* NULL: unknown */
-	const char *bytes;          /* all of the file, if it is in memory */
-	/* Closes the file, and never suspends; NULL: close(2) does. */
-	void (*close)(struct eddyi_outgoing *file);
-	void *owner; /* for `close` */
+	int fd;                                   /* -1: none */
+	uint64_t device;                          /* st_dev; 0: unknown */
+	struct eddy_warmth *warmth;               /* NULL: unknown */
+	const char *bytes;                        /* all of the file, if it is in memory */
+	const struct eddyi_outgoing_verbs *verbs; /* NULL: close(2) closes it */
+	void *owner;                              /* for `verbs` */
 };
 
 /* A function of eddy_res_on_head(). */
@@ -84,7 +94,7 @@ struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
 	struct eddyi_stream *stream;
-	struct eddy_node in_progress; /* in the list of its service */
+	struct eddy_node in_progress; /* in a list of its protocol's requests */
 	struct eddy_scope *scope;     /* set during a phase that can be cancelled */
 	bool expired;                 /* the phase has timed out */
 	bool cut;                     /* the connection is to be closed without a response */
@@ -118,6 +128,12 @@ struct eddy_req {
 	const char *detail; /* in the arena or static */
 	struct eddy_res res;
 };
+
+/* Get the number of bytes that the body still has; 0 if it is unknown. */
+static inline uint64_t eddyi_req_body_left(const struct eddy_req *req)
+{
+	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
+}
 
 /* Record a call's error for the response; `detail` may be NULL. Return: `error`. */
 static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail)

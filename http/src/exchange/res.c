@@ -255,8 +255,8 @@ int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str membe
 
 void eddyi_outgoing_close(struct eddyi_outgoing *file)
 {
-	if (file->close)
-		file->close(file);
+	if (file->verbs)
+		file->verbs->close(file);
 	else if (file->fd >= 0)
 		eddyi_close_now(file->fd);
 	*file = (struct eddyi_outgoing){ .fd = -1 };
@@ -556,15 +556,17 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 	return make_problem(res, status, detail);
 }
 
-int eddyi_finish(struct eddy_req *req, int r)
+int eddyi_finish_other(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 	int status;
 
 	if (res->head_sent)
 		return finish_sent(req, r);
+	/* A stream that failed before its head. */
 	if (r == 0)
-		return res->failed;
+		r = res->failed;
+	res->failed = 0;
 	status = r < 0 ? judge_error(req, r) : r;
 	/* The program's mistake is not the client's. */
 	if (req->verdict_error == -EDOM && status >= 400 && status < 500)

@@ -45,9 +45,15 @@ void eddyi_res_clear_body(struct eddy_res *res);
 
 /* ---- errors ---- */
 
-/* Turn the result of a handler or filter into a response.
+/* Turn a result of a handler or filter other than 0, or after a failed write, into a response.
  * Return: 0; -errno if it is too late, since a part has been sent. */
-int eddyi_finish(struct eddy_req *req, int r);
+int eddyi_finish_other(struct eddy_req *req, int r);
+
+/* The same for any result. */
+static inline int eddyi_finish(struct eddy_req *req, int r)
+{
+	return r || req->res.failed ? eddyi_finish_other(req, r) : 0;
+}
 
 /* Respond with an error, as the app renders it; `detail` may be NULL. May suspend.
  * Return: 0, -errno. */

@@ -7,7 +7,6 @@
 #define EDDYI_STREAM_H
 
 #include <eddy/event.h>
-#include <eddy/list.h>
 #include <eddy/str.h>
 
 struct eddy_client;
@@ -34,13 +33,11 @@ struct eddyi_service {
 	struct eddy_client *client; /* NULL: not yet created */
 	/* A pointer, so that programs without a client don't link it. */
 	void (*free_client)(struct eddy_client *client);
-	struct eddy_node in_progress; /* the requests being handled */
 };
 
 static inline void eddyi_service_init(struct eddyi_service *service)
 {
 	eddy_event_init(&service->stop);
-	eddy_list_init(&service->in_progress);
 }
 
 /* Call it in a task. */

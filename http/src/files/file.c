@@ -111,13 +111,27 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
+/* Whether the request has a condition or a range. Most have neither, and need no look at each. */
+static bool is_selective(const struct eddyi_head *head)
+{
+	for (unsigned i = 0; i < head->header_count; i++) {
+		struct eddy_str name = head->headers[i].name;
+
+		if (name.len > 3 && eddy_str_eq_nocase(eddy_str(name.ptr, 3), EDDY_STR("if-")))
+			return true;
+		if (eddy_str_eq_nocase(name, EDDY_STR("range")))
+			return true;
+	}
+	return false;
+}
+
 /* `res` already owns the file. */
 static int answer_with(struct eddy_res *res, struct eddy_str name,
 		       const struct eddy_file_options *options, const struct stat *st)
 {
 	struct eddy_req *req = res->req;
-	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 	const struct eddyi_cond_state *state;
+	struct eddyi_cond_fields fields;
 	struct eddyi_validator own;
 	int r;
 
@@ -125,8 +139,9 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 	res->file_size = (uint64_t)st->st_size;
 	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
 	r = describe(res, name, options, st, &own, &state);
-	if (r < 0)
+	if (r < 0 || !is_selective(&req->head))
 		return r;
+	fields = eddyi_validator_conditions(&req->head);
 	switch (eddyi_cond_evaluate(&fields, state, req->head.method)) {
 	case EDDYI_COND_NOT_MODIFIED:
 		res->kind = EDDYI_RES_EMPTY;
@@ -137,8 +152,6 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 	case EDDYI_COND_PROCEED:
 		break;
 	}
-	if (!res->file.bytes && !eddyi_res_is_silent(res))
-		eddyi_outgoing_load(&res->file);
 	return choose_ranges(res, &fields, state);
 }
 

@@ -34,17 +34,11 @@ static bool is_taken(const struct form *form, struct eddy_str name)
 	return false;
 }
 
-/* Get the number of bytes that the body still has; 0 if it is unknown. */
-static uint64_t left_of(const struct eddy_req *req)
-{
-	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
-}
-
 static int receive(struct form *form, struct eddy_part *part)
 {
 	struct form_file *file = &form->files[form->count];
 	/* Check for disk space for all files with the first one. */
-	uint64_t expected = form->count ? 0 : left_of(form->req);
+	uint64_t expected = form->count ? 0 : eddyi_req_body_left(form->req);
 	int r = eddyi_upload_check_name(part->safe_name, form->options);
 
 	if (r < 0 || is_taken(form, part->safe_name))

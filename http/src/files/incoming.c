@@ -266,12 +266,6 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 	return r;
 }
 
-/* Get the number of bytes that the body still has; 0 if it is unknown. */
-static uint64_t left_of(const struct eddy_req *req)
-{
-	return req->head.length == EDDY_LENGTH_UNKNOWN ? 0 : req->head.length - req->body->took;
-}
-
 /* Let the stream move some of the body into the file. Return: as its `file_in`. */
 static int move(struct eddyi_incoming *incoming, struct eddy_req *req)
 {
@@ -282,7 +276,7 @@ static int move(struct eddyi_incoming *incoming, struct eddy_req *req)
 		.offset = incoming->written,
 		.len = has_begun ? RESERVE_STEP : RESERVE_FROM,
 	};
-	uint64_t left = left_of(req);
+	uint64_t left = eddyi_req_body_left(req);
 	int r = has_begun && left ? reserve(incoming, left) : 0;
 
 	if (r == 0)
@@ -296,7 +290,7 @@ static int move(struct eddyi_incoming *incoming, struct eddy_req *req)
 static int copy(struct eddyi_incoming *incoming, struct eddy_req *req)
 {
 	/* Larger writes for larger bodies. */
-	uint64_t size = incoming->written / 4, left = left_of(req);
+	uint64_t size = incoming->written / 4, left = eddyi_req_body_left(req);
 	size_t len = 0;
 	ssize_t r = 1;
 	char *buf;

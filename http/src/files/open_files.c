@@ -223,6 +223,8 @@ static void close_counted(struct eddyi_outgoing *file)
 	close_file(file->fd);
 }
 
+static const struct eddyi_outgoing_verbs counted = { .close = close_counted };
+
 static int stat_regular(int fd, struct stat *ret_st)
 {
 	if (eddyi_fstat_now(fd, ret_st) < 0)
@@ -240,7 +242,7 @@ static int open_own(int dir, struct eddyi_party *party, const char *path, uint64
 		ret_found->file = (struct eddyi_outgoing){
 			.fd = fd,
 			.device = ret_found->st.st_dev,
-			.close = close_counted,
+			.verbs = &counted,
 		};
 	else if (fd >= 0)
 		close_file(fd);
@@ -274,6 +276,31 @@ static void release(struct eddyi_outgoing *outgoing)
 	unref(outgoing->owner);
 }
 
+/* If the file changes meanwhile, that shows in its state before the next use. */
+static void load(struct eddyi_outgoing *outgoing)
+{
+	struct eddyi_open_file *file = outgoing->owner;
+	size_t size;
+	char *bytes;
+
+	if (file->st.st_size > BYTES_MAX || !eddyi_transfer_copies_out((uint64_t)file->st.st_size))
+		return;
+	size = (size_t)file->st.st_size;
+	bytes = malloc(size + 1);
+	if (!bytes || eddyi_transfer_read(file->fd, bytes, size, 0) < 0) {
+		free(bytes);
+		return;
+	}
+	/* Another task may have read them meanwhile, and another response may use those. */
+	if (file->bytes)
+		free(bytes);
+	else
+		file->bytes = bytes;
+	outgoing->bytes = file->bytes;
+}
+
+static const struct eddyi_outgoing_verbs lent = { release, load };
+
 /* Let a response use a file, to which it has a reference. */
 static void lend(struct eddyi_open_file *file, struct eddyi_outgoing *ret_outgoing)
 {
@@ -282,14 +309,14 @@ static void lend(struct eddyi_open_file *file, struct eddyi_outgoing *ret_outgoi
 		.device = file->st.st_dev,
 		.warmth = &file->warmth,
 		.bytes = file->bytes,
-		.close = release,
+		.verbs = &lent,
 		.owner = file,
 	};
 }
 
 struct eddyi_open_file *eddyi_open_file_of(const struct eddyi_outgoing *file)
 {
-	return file->close == release ? file->owner : NULL;
+	return file->verbs == &lent ? file->owner : NULL;
 }
 
 /* Keep what was found. On allocation failure it is not kept. */
@@ -354,30 +381,6 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	if (r == 0 && has_settled(&ret_found->st, before))
 		keep(table, folder, path, coding, hash, ret_found);
 	return r;
-}
-
-/* If the file changes meanwhile, that shows in its state before the next use. */
-void eddyi_outgoing_load(struct eddyi_outgoing *outgoing)
-{
-	struct eddyi_open_file *file = eddyi_open_file_of(outgoing);
-	size_t size;
-	char *bytes;
-
-	if (!file || outgoing->bytes || file->st.st_size > BYTES_MAX ||
-	    !eddyi_transfer_copies_out((uint64_t)file->st.st_size))
-		return;
-	size = (size_t)file->st.st_size;
-	bytes = malloc(size + 1);
-	if (!bytes || eddyi_transfer_read(file->fd, bytes, size, 0) < 0) {
-		free(bytes);
-		return;
-	}
-	/* Another task may have read them meanwhile, and another response may use those. */
-	if (file->bytes)
-		free(bytes);
-	else
-		file->bytes = bytes;
-	outgoing->bytes = file->bytes;
 }
 
 /* ---- folders ---- */

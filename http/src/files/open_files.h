@@ -43,7 +43,7 @@ struct eddyi_open_file {
 	struct eddyi_validator validator;
 	struct eddyi_res_fields fields; /* .headers is NULL before the first response */
 	struct eddy_warmth warmth;
-	char *bytes; /* all bytes of a small file; NULL before the first response */
+	char *bytes; /* all of a small file; NULL before it is first sent as it is */
 	size_t len;
 	char path[];
 };
@@ -68,10 +68,6 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 
 /* Get the file of the cache that is to be sent. Return: NULL if it is none of the cache. */
 struct eddyi_open_file *eddyi_open_file_of(const struct eddyi_outgoing *file);
-
-/* Have all bytes of a small file of the cache in memory, if they can be read: from its first
- * response on they stay there. Suspends, unless they are there. */
-void eddyi_outgoing_load(struct eddyi_outgoing *file);
 
 /* Release all files that this thread's loop keeps. Never suspends.
  * Return: whether there were any. */

@@ -284,7 +284,7 @@ static void look_at_pace(struct eddy_timeout *timeout)
 	if (pace->waiting)
 		eddy_timeout_arm(timeout, &conn->wire.clocks->pace);
 	if (verdict == EDDYI_PACE_SLOW)
-		conn->parked.conns->evictable(conn->parked.conns);
+		eddyi_conns_evictable(conn->parked.conns);
 }
 
 /* Watch the progress of the connection's task. `pace` is zeroed. */
@@ -350,7 +350,7 @@ static void linger(struct eddyi_conn *conn)
 	eddyi_holders_move(&conn->parked.conns->holders, &conn->parked.seat, EDDYI_STANDING_SLOW);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
-	conn->parked.conns->evictable(conn->parked.conns);
+	eddyi_conns_evictable(conn->parked.conns);
 	eddyi_wire_linger(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
@@ -552,18 +552,13 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 	judge_received(conn, result, status, last);
 }
 
-static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
-{
-	return wire->timeout.node.next && wire->timeout.queue == queue;
-}
-
 /* Whether a part of a request has arrived, or of a TLS record that may contain one. From then on
  * the timeout of the head runs: there might be no end of empty records. */
 static bool is_arriving(const struct eddyi_conn *conn)
 {
 	const struct eddyi_wire *wire = &conn->wire;
 
-	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
+	if (conn->req || (!conn->fresh && eddyi_is_limited_by(&wire->timeout, &wire->clocks->head)))
 		return true;
 	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
 }
@@ -655,20 +650,28 @@ static struct eddyi_conn *make(struct eddyi_conns *conns, int fd,
 	conn->wire.clocks = conns->clocks;
 	conn->wire.timeout.expire = time_is_up;
 	conn->stream.bound = address->text;
-	if (EDDYI_TLS && conns->app->tls && !address->plain) {
-		conn->wire.tls = eddyi_tls_new(conns->app->tls);
-		if (!conn->wire.tls) {
-			free(conn);
-			return NULL;
-		}
-	}
 	return conn;
+}
+
+/* Become a member of the set, before TLS takes memory. Return: 0, -EDQUOT, -ENOMEM. */
+static int join(struct eddyi_conn *conn, struct eddyi_conns *conns,
+		const struct eddyi_address *address)
+{
+	int r = eddyi_parked_begin(&conn->parked, conns, conn->wire.fd);
+
+	if (r < 0 || !EDDYI_TLS || !conns->app->tls || address->plain)
+		return r;
+	conn->wire.tls = eddyi_tls_new(conns->app->tls);
+	if (conn->wire.tls)
+		return 0;
+	eddyi_parked_end(&conn->parked);
+	return -ENOMEM;
 }
 
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
 {
 	struct eddyi_conn *conn = make(conns, fd, address);
-	int r = conn ? eddyi_parked_begin(&conn->parked, conns, fd) : -ENOMEM;
+	int r = conn ? join(conn, conns, address) : -ENOMEM;
 
 	eddyi_conn_count(conns, accepted);
 	if (r < 0) {

@@ -8,18 +8,6 @@
 /* Limits for discarding the rest of a body after an early response. */
 #define DRAIN_NS (5 * EDDY_SECOND)
 
-void eddyi_framed_begin(struct eddyi_framed_body *framed, enum eddyi_framing framing,
-			uint64_t length)
-{
-	*framed = (struct eddyi_framed_body){
-		.framing = framing,
-		.left = length,
-		.body.max = UINT64_MAX,
-		.body.ended = framing == EDDYI_BODY_NONE ||
-			      (framing == EDDYI_BODY_LENGTH && !length),
-	};
-}
-
 /* Send 100 Continue at the first read, unless the body has begun to arrive. */
 static int answer_expectation(struct eddyi_framed_body *framed, struct eddyi_wire *wire)
 {
@@ -162,18 +150,6 @@ ssize_t eddyi_framed_read(struct eddyi_framed_body *framed, struct eddyi_wire *w
 		return eddyi_body_fail(&framed->body, (int)r);
 	eddyi_framed_took(framed, wire, (uint64_t)r, false);
 	return r;
-}
-
-bool eddyi_framed_can_drain(const struct eddyi_framed_body *framed)
-{
-	if (framed->body.error)
-		return false;
-	if (framed->body.ended)
-		return true;
-	/* A client that waits for a 100 Continue may or may not send the body. */
-	if (framed->expects)
-		return false;
-	return framed->framing == EDDYI_BODY_CHUNKED || framed->left <= EDDYI_DRAIN_MAX;
 }
 
 int eddyi_framed_drain(struct eddyi_framed_body *framed, struct eddyi_wire *wire)

@@ -23,8 +23,17 @@ struct eddyi_framed_body {
 };
 
 /* Begin a body of this framing; `length` is that of EDDYI_BODY_LENGTH. */
-void eddyi_framed_begin(struct eddyi_framed_body *framed, enum eddyi_framing framing,
-			uint64_t length);
+static inline void eddyi_framed_begin(struct eddyi_framed_body *framed, enum eddyi_framing framing,
+				      uint64_t length)
+{
+	*framed = (struct eddyi_framed_body){
+		.framing = framing,
+		.left = length,
+		.body.max = UINT64_MAX,
+		.body.ended = framing == EDDYI_BODY_NONE ||
+			      (framing == EDDYI_BODY_LENGTH && !length),
+	};
+}
 
 /* Read some of the body. Suspends. Return: bytes; 0 at its end; -errno as eddy_req_read(). */
 ssize_t eddyi_framed_read(struct eddyi_framed_body *framed, struct eddyi_wire *wire, void *buf,
@@ -45,7 +54,17 @@ void eddyi_framed_took(struct eddyi_framed_body *framed, struct eddyi_wire *wire
 #define EDDYI_DRAIN_MAX (256 * EDDY_KIB)
 
 /* Whether the rest may be read and discarded to keep the connection, judged before reading it. */
-bool eddyi_framed_can_drain(const struct eddyi_framed_body *framed);
+static inline bool eddyi_framed_can_drain(const struct eddyi_framed_body *framed)
+{
+	if (framed->body.error)
+		return false;
+	if (framed->body.ended)
+		return true;
+	/* A client that waits for a 100 Continue may or may not send the body. */
+	if (framed->expects)
+		return false;
+	return framed->framing == EDDYI_BODY_CHUNKED || framed->left <= EDDYI_DRAIN_MAX;
+}
 
 /* Read and discard the rest. Suspends. Return: 0; -errno if it is too long or too slow. */
 int eddyi_framed_drain(struct eddyi_framed_body *framed, struct eddyi_wire *wire);

@@ -20,7 +20,6 @@ struct eddyi_http1 {
 	struct eddyi_pace pace; /* of body and response */
 	struct eddyi_reply reply;
 	bool head_due;
-	bool unread; /* the rest of the request's body was too long or malformed */
 };
 
 static inline struct eddyi_http1 *eddyi_http1_of(const struct eddy_req *req)
@@ -63,12 +62,15 @@ struct eddyi_conn {
 /* Arm the timer of the next sweep. */
 void eddyi_presence_arm(struct eddyi_conns *conns);
 
-/* Start watching the client at the beginning of a request. */
+/* Start watching the client at the beginning of a request, which is in progress from now on. */
 static inline void eddyi_presence_begin(struct eddyi_conn *conn)
 {
+	struct eddyi_conns *conns = conn->parked.conns;
+
 	conn->presence = EDDYI_PRESENCE_NEW;
-	if (!eddy_timer_is_armed(&conn->parked.conns->sweep))
-		eddyi_presence_arm(conn->parked.conns);
+	eddy_list_append(&conns->http1, &conn->req->req.in_progress);
+	if (!eddy_timer_is_armed(&conns->sweep))
+		eddyi_presence_arm(conns);
 }
 
 /* Cancel the poll. Suspends. */
@@ -77,6 +79,7 @@ void eddyi_presence_end_poll(struct eddyi_conn *conn);
 /* Stop watching at the end of the request. May suspend. */
 static inline void eddyi_presence_end(struct eddyi_conn *conn)
 {
+	eddy_list_remove(&conn->req->req.in_progress);
 	if (conn->poll)
 		eddyi_presence_end_poll(conn);
 }

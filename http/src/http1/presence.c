@@ -107,7 +107,7 @@ static void look_after(struct eddyi_conn *conn)
 static void sweep(struct eddy_timer *timer)
 {
 	struct eddyi_conns *conns = eddy_of(timer, struct eddyi_conns, sweep);
-	struct eddy_node *all = &conns->service.in_progress, *node;
+	struct eddy_node *all = &conns->http1, *node;
 
 	for (node = all->next; node != all; node = node->next)
 		look_after(eddy_of(eddy_of(node, struct eddy_req, in_progress)->stream,

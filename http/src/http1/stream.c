@@ -17,8 +17,10 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 
-/* Room for the framing of a chunk. */
-#define AROUND_CHUNK 32
+/* What follows a chunk that is the last one with data. */
+#define LAST_TAIL "\r\n0\r\n\r\n"
+/* Room for the framing of such a chunk. */
+#define AROUND_CHUNK (EDDYI_CHUNK_LINE_SIZE + sizeof(LAST_TAIL) - 1)
 
 static struct eddyi_conn *conn_of(const struct eddy_req *req)
 {
@@ -163,7 +165,7 @@ static bool is_framed(const struct eddyi_http1 *http1)
 }
 
 /* Get the line before a chunk. */
-static struct eddy_str begin_chunk(char line[AROUND_CHUNK], uint64_t len)
+static struct eddy_str begin_chunk(char line[EDDYI_CHUNK_LINE_SIZE], uint64_t len)
 {
 	return eddy_str(line, eddyi_chunked_line(len, line));
 }
@@ -171,25 +173,9 @@ static struct eddy_str begin_chunk(char line[AROUND_CHUNK], uint64_t len)
 /* Get what follows a chunk of `len` bytes; an empty one would be the last. */
 static struct eddy_str end_chunk(uint64_t len, bool last)
 {
-	const char *tail = &"\r\n0\r\n\r\n"[len ? 0 : 2];
+	const char *tail = &LAST_TAIL[len ? 0 : 2];
 
 	return eddy_str(tail, last ? strlen(tail) : len ? 2 : 0);
-}
-
-/* After the whole response, read and discard the rest of the request. If it is too long or
- * malformed, the client still has to be able to read its response. */
-static int end_response(struct eddyi_http1 *http1)
-{
-	int r = 0;
-
-	if (!http1->reply.keep || http1->body.body.ended)
-		return 0;
-	/* An unsized response's head has said whether the connection is kept before its end. */
-	http1->reply.keep = can_keep(http1);
-	if (http1->reply.keep)
-		r = eddyi_framed_drain(&http1->body, wire_of(&http1->req));
-	http1->unread = r == -EMSGSIZE || r == -EBADMSG;
-	return http1->unread ? 0 : r;
 }
 
 /* Send a whole response, or hold it back if the next request has already arrived, so that responses
@@ -199,9 +185,8 @@ static int answer(struct eddyi_http1 *http1, struct eddy_str bytes)
 	struct eddyi_wire *wire = wire_of(&http1->req);
 	bool more = http1->reply.keep && http1->body.body.ended &&
 		    has_empty_line(eddyi_wire_pending(wire));
-	int r = eddyi_wire_answer(wire, bytes, more);
 
-	return r < 0 ? r : end_response(http1);
+	return eddyi_wire_answer(wire, bytes, more);
 }
 
 static char *append(char *at, struct eddy_str bytes)
@@ -214,7 +199,7 @@ static int send_at_once(struct eddyi_http1 *http1, struct eddy_str bytes)
 {
 	bool framed = is_framed(http1);
 	struct eddy_str head = make_head(http1, bytes.len + (framed ? AROUND_CHUNK : 0));
-	char line[AROUND_CHUNK], *at;
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 
 	if (!head.ptr)
 		return -ENOMEM;
@@ -233,7 +218,7 @@ static int send_some(struct eddy_req *req, struct eddy_str bytes, bool last)
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
 	struct iovec pieces[4];
 	struct eddy_str head;
-	char line[AROUND_CHUNK];
+	char line[EDDYI_CHUNK_LINE_SIZE];
 	size_t count = 0;
 	int r = 0;
 
@@ -253,7 +238,7 @@ static int send_some(struct eddy_req *req, struct eddy_str bytes, bool last)
 		pieces[count++] = piece(end_chunk(bytes.len, last));
 	if (count)
 		r = eddyi_wire_sendv(wire_of(req), pieces, count);
-	return r == 0 && last ? end_response(http1) : r;
+	return r;
 }
 
 /* Send the head and a small file as all of the body, in one piece. */
@@ -261,8 +246,8 @@ static int send_small_file(struct eddyi_http1 *http1, const struct eddy_transfer
 {
 	size_t len = (size_t)file->len;
 	bool framed = is_framed(http1);
-	struct eddy_str head = make_head(http1, len + 2 * AROUND_CHUNK);
-	char line[AROUND_CHUNK], *at;
+	struct eddy_str head = make_head(http1, len + AROUND_CHUNK);
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 	int r;
 
 	if (!head.ptr)
@@ -283,9 +268,9 @@ static int send_small_file(struct eddyi_http1 *http1, const struct eddy_transfer
  * Return: .ptr NULL on allocation failure. */
 static struct eddy_str before_file(struct eddyi_http1 *http1, const struct eddy_transfer *file)
 {
-	size_t extra = file->head.len + AROUND_CHUNK;
+	size_t extra = file->head.len + EDDYI_CHUNK_LINE_SIZE;
 	struct eddy_str head = file->head;
-	char line[AROUND_CHUNK], *at;
+	char line[EDDYI_CHUNK_LINE_SIZE], *at;
 
 	if (!http1->head_due && !is_framed(http1))
 		return head.ptr ? head : EDDY_STR("");
@@ -323,7 +308,7 @@ static int file_out(struct eddy_req *req, struct eddy_transfer *file, bool last)
 	r = eddyi_wire_send_file(wire, file);
 	if (r == 0 && tail.len)
 		r = eddyi_wire_send(wire, tail.ptr, tail.len);
-	return r == 0 && last ? end_response(http1) : r;
+	return r;
 }
 
 /* A body without length and chunks ends with the connection, so only a reset tells that it is not
@@ -375,17 +360,36 @@ void eddyi_http1_init(struct eddyi_conn *conn)
 	};
 }
 
+/* After the whole response, read and discard the rest of the request. Return: 0, -errno. */
+static int drain(struct eddyi_http1 *http1)
+{
+	struct eddyi_conn *conn = conn_of(&http1->req);
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	r = eddyi_framed_drain(&http1->body, &conn->wire);
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
+	return r;
+}
+
 enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1)
 {
 	struct eddy_req *req = &http1->req;
+	int r = 0;
 
 	eddyi_framed_begin(&http1->body, http1->head.framing, req->head.length);
 	http1->body.expects = http1->head.expect_continue;
 	if (!eddyi_exchange(req, &http1->body.body))
 		return EDDYI_ENDING_CUT;
-	if (http1->unread)
-		return EDDYI_ENDING_LINGER;
-	if (http1->reply.keep)
+	/* The head of an unsized response has said whether the connection is kept before its end. */
+	if (http1->reply.keep && !http1->body.body.ended && can_keep(http1))
+		r = drain(http1);
+	if (r < 0 && r != -EMSGSIZE && r != -EBADMSG)
+		return EDDYI_ENDING_CLOSE;
+	if (http1->reply.keep && http1->body.body.ended)
 		return EDDYI_ENDING_KEEP;
 	/* A close would discard what is not yet sent, or not yet read by the client. */
 	if (has_unknown_end(req) || !http1->body.body.ended || eddyi_wire_would_reset(wire_of(req)))

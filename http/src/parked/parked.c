@@ -97,6 +97,12 @@ int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, i
 	return r;
 }
 
+void eddyi_parked_end(struct eddyi_parked *parked)
+{
+	unseat(parked);
+	parked->conns->count--;
+}
+
 int eddyi_parked_reseat(struct eddyi_parked *parked, const struct eddyi_ip *ip)
 {
 	enum eddyi_standing standing = parked->seat.standing;
@@ -119,10 +125,9 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 
 	(void)result;
 	(void)flags;
-	unseat(parked);
+	eddyi_parked_end(parked);
 	conns->leaving -= parked->evicted;
 	parked->verbs->free(parked);
-	conns->count--;
 	eddyi_conn_count(conns, closed);
 	conns->gone(conns);
 }
@@ -172,18 +177,12 @@ static void arm(struct eddyi_parked *parked, size_t len)
 	eddy_op_start(&parked->op, sqe);
 }
 
-static bool is_limited_by(const struct eddy_timeout *timeout,
-			  const struct eddy_timeout_queue *queue)
-{
-	return timeout->node.next && timeout->queue == queue;
-}
-
 void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing,
 		       struct eddy_timeout_queue *queue, size_t len)
 {
 	struct eddyi_conns *conns = parked->conns;
 
-	if (!is_limited_by(parked->timeout, queue))
+	if (!eddyi_is_limited_by(parked->timeout, queue))
 		eddy_timeout_arm(parked->timeout, queue);
 	parked->state = EDDYI_PARKED_IDLE;
 	if (!eddy_op_is_started(&parked->op))
@@ -191,7 +190,7 @@ void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing
 	if (parked->seat.standing == standing || parked->evicted)
 		return;
 	eddyi_holders_move(&conns->holders, &parked->seat, standing);
-	conns->evictable(conns);
+	eddyi_conns_evictable(conns);
 }
 
 void eddyi_parked_expire(struct eddyi_parked *parked)
@@ -219,6 +218,7 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 {
 	eddyi_holders_init(&conns->holders);
 	eddyi_service_init(&conns->service);
+	eddy_list_init(&conns->http1);
 }
 
 void eddyi_conns_deinit(struct eddyi_conns *conns)

@@ -69,7 +69,8 @@ struct eddyi_conns {
 	struct eddy_scope *tasks; /* one for each request in progress */
 	struct eddyi_holders holders;
 	struct eddyi_tally *tally; /* over all loops; NULL: no limit by address */
-	struct eddy_timer sweep;   /* of http1/presence.c */
+	struct eddy_node http1;    /* its requests in progress */
+	struct eddy_timer sweep;   /* of those, by http1/presence.c */
 	unsigned count;
 	unsigned leaving;                /* of `count`, evicted and not yet closed */
 	uint64_t crowd_seen_ns;          /* the last check of a crowd */
@@ -78,7 +79,8 @@ struct eddyi_conns {
 	bool stopping;                   /* the next response of every member is its last */
 	/* Then clients with an open connection may still send a request. */
 	bool patient;
-	/* A member has become evictable. */
+	bool crowded; /* a client waits to be accepted, and no member is evictable */
+	/* One has become evictable while it is crowded. */
 	void (*evictable)(struct eddyi_conns *conns);
 	void (*gone)(struct eddyi_conns *conns); /* one has been closed */
 };
@@ -106,9 +108,19 @@ struct eddyi_parked {
  * Return: 0; -EDQUOT if its address has reached its limit, -ENOMEM: it is no member. */
 int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, int fd);
 
+/* Leave the set. The descriptor stays open. */
+void eddyi_parked_end(struct eddyi_parked *parked);
+
 /* Count it for another address: that of the client behind a proxy.
  * Return: 0; -EDQUOT, -ENOMEM: it must be closed. */
 int eddyi_parked_reseat(struct eddyi_parked *parked, const struct eddyi_ip *ip);
+
+/* Whether a timeout is armed in this queue. */
+static inline bool eddyi_is_limited_by(const struct eddy_timeout *timeout,
+				       const struct eddy_timeout_queue *queue)
+{
+	return timeout->node.next && timeout->queue == queue;
+}
 
 /* Wait for bytes with this standing, until the timeout of `queue`, which continues if it is that of
  * the last wait. Receive at most `len` bytes at once; 0: the size of a buffer. */
@@ -143,6 +155,13 @@ void eddyi_conns_init(struct eddyi_conns *conns);
 
 /* Free what is kept for members, after the last has closed. Call it in a task. */
 void eddyi_conns_deinit(struct eddyi_conns *conns);
+
+/* A member has become evictable. */
+static inline void eddyi_conns_evictable(struct eddyi_conns *conns)
+{
+	if (conns->crowded)
+		conns->evictable(conns);
+}
 
 /* Close a member to make room: an idle one, else one with an incomplete head, else a slow one.
  * holders.h says which of them.

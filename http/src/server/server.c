@@ -96,7 +96,7 @@ static void make_room(struct eddyi_server *server)
 	uint64_t until;
 	int r = evict(server, &until);
 
-	server->crowded = r < 0;
+	server->conns.crowded = r < 0;
 	eddy_timer_disarm(&server->look);
 	/* Search again soon in any case: an evicted connection may take long to unwind. */
 	if (r != -EAGAIN || until > eddy_loop_now() + LOOK_NS)
@@ -195,7 +195,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 /* Continue to accept on all listeners, since there may be room. */
 static void go_on(struct eddyi_server *server)
 {
-	server->crowded = false;
+	server->conns.crowded = false;
 	eddy_timer_disarm(&server->look);
 	for (size_t i = 0; i < server->listener_count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
@@ -284,8 +284,6 @@ static void conn_evictable(struct eddyi_conns *conns)
 {
 	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
 
-	if (!server->crowded)
-		return;
 	/* At the end of the turn: others that should go first may become evictable in it. */
 	eddy_timer_disarm(&server->look);
 	eddy_timer_arm(&server->look, eddy_loop_now());
@@ -293,7 +291,7 @@ static void conn_evictable(struct eddyi_conns *conns)
 
 static void stop_accepting(struct eddyi_server *server)
 {
-	server->crowded = false;
+	server->conns.crowded = false;
 	eddy_timer_disarm(&server->look);
 	for (size_t i = 0; i < server->listener_count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
@@ -411,7 +409,7 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 /* Name the requests that shutdown cancels, by their routes. */
 static void tell_cancelled(struct eddyi_server *server)
 {
-	const struct eddy_node *all = &server->conns.service.in_progress;
+	const struct eddy_node *all = &server->conns.http1;
 	char routes[256] = "";
 	size_t len = 0;
 	unsigned count = 0;
@@ -481,7 +479,7 @@ static void stop(struct eddyi_server *server)
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddyi_conns_stop(&server->conns, patient);
 	stop_accepting(server);
-	server->crowded = false;
+	server->conns.crowded = false;
 	eddy_timer_disarm(&server->look);
 	while (!is_deaf(server)) {
 		eddy_event_clear(&server->deaf);

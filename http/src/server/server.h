@@ -41,7 +41,6 @@ struct eddyi_server {
 	unsigned descriptors_max; /* for connections and files of requests; UINT_MAX by default */
 	struct eddyi_listener *listeners;
 	size_t listener_count;
-	bool crowded;           /* a client waits to be accepted, and no connection is evictable */
 	struct eddy_timer look; /* then: the next search for an evictable one */
 
 	bool stopping;

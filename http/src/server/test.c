@@ -16,9 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A pulled body is pulled in pieces of at most this size. */
-#define PULL_SIZE ((size_t)(32 * EDDY_KIB))
-
 struct test {
 	struct eddy_app *app;
 	const char *line;
@@ -26,7 +23,10 @@ struct test {
 	struct eddy_response **ret_response;
 };
 
-/* The two ends of a request. */
+/* The two ends of a request: the client's, in the task that tests, and the app's.
+ *
+ * Invariant: `given` is set if the app can read without waiting: a piece, the end of the body, or an
+ * error. `taken` is set if the app has read all of the last piece, and in its first read. */
 struct ends {
 	struct eddyi_stream stream;
 	struct eddyi_service service;
@@ -36,15 +36,17 @@ struct ends {
 	struct eddyi_request_head head;
 	struct eddyi_body body;
 	struct eddyi_clocks clocks;
-	struct eddy_timeout timeout; /* of a pull */
+	struct eddy_timeout timeout; /* of a read that waits */
 	struct eddy_req *req;
-	uint64_t given; /* bytes of the body that the client has given */
-	char *pulled;   /* PULL_SIZE bytes; NULL before the first pull */
-	size_t pulled_at, pulled_len;
+	struct eddy_str piece; /* of the request's body; not yet read */
+	bool all_given;        /* no piece follows */
+	struct eddy_event given, taken;
+	struct eddy_scope *giving; /* of the client, while it gives pieces; else NULL */
 	uint64_t sent;
-	size_t size; /* of the response's `whole` */
-	bool has_ended;
-	int error; /* of the client */
+	size_t size;    /* of the response's `whole` */
+	bool has_ended; /* the response */
+	bool is_over;   /* the app does nothing more */
+	int error;      /* of the client */
 };
 
 static struct ends *ends_of(const struct eddy_req *req)
@@ -59,58 +61,27 @@ static void expire(struct eddy_timeout *timeout)
 	eddyi_exchange_expire(eddy_of(timeout, struct ends, timeout)->req);
 }
 
-/* Return: bytes, 0, -errno. */
-static ssize_t pull(struct ends *ends)
+/* Read some of what the client gives, in memory or by .pull. */
+static ssize_t read_given(struct ends *ends, void *buf, size_t len)
 {
-	const struct eddy_client_request *request = ends->call->request;
-	ssize_t r;
+	int r;
 
-	if (!ends->pulled)
-		ends->pulled = malloc(PULL_SIZE);
-	if (!ends->pulled)
-		return -ENOMEM;
+	if (!ends->piece.len)
+		eddy_event_set(&ends->taken);
 	eddy_timeout_arm(&ends->timeout, &ends->clocks.body);
-	r = request->pull(request->pull_data, ends->pulled, PULL_SIZE);
+	r = eddy_event_wait(&ends->given);
 	eddy_timeout_disarm(&ends->timeout);
-	if (r >= 0 && ((size_t)r > PULL_SIZE ||
-		       (request->pull_len && (r ? (uint64_t)r > request->pull_len - ends->given :
-						  ends->given < request->pull_len))))
-		r = -EINVAL;
-	if (r < 0 && r != -ECANCELED)
-		ends->error = (int)r;
-	if (r < 0)
-		return r == -ECANCELED ? r : -ECONNRESET;
-	ends->given += (uint64_t)r;
-	ends->pulled_at = 0;
-	ends->pulled_len = (size_t)r;
-	return r;
-}
-
-static ssize_t read_pulled(struct ends *ends, void *buf, size_t len)
-{
-	ssize_t r = 1;
-
-	if (!ends->pulled_len)
-		r = pull(ends);
-	if (r <= 0)
-		return r;
-	if (len > ends->pulled_len)
-		len = ends->pulled_len;
-	memcpy(buf, ends->pulled + ends->pulled_at, len);
-	ends->pulled_at += len;
-	ends->pulled_len -= len;
-	return (ssize_t)len;
-}
-
-static ssize_t read_bytes(struct ends *ends, void *buf, size_t len)
-{
-	struct eddy_str left = eddy_str_skip(ends->call->request->body, (size_t)ends->given);
-
-	if (len > left.len)
-		len = left.len;
+	if (r < 0 || ends->error)
+		return r < 0 ? r : -ECONNRESET;
+	if (len > ends->piece.len)
+		len = ends->piece.len;
 	if (len)
-		memcpy(buf, left.ptr, len);
-	ends->given += len;
+		memcpy(buf, ends->piece.ptr, len);
+	ends->piece = eddy_str_skip(ends->piece, len);
+	if (!ends->piece.len && !ends->all_given) {
+		eddy_event_clear(&ends->given);
+		eddy_event_set(&ends->taken);
+	}
 	return (ssize_t)len;
 }
 
@@ -119,21 +90,21 @@ static ssize_t read_file(struct ends *ends, void *buf, size_t len)
 	const struct eddy_client_file *file = ends->call->request->file;
 	int r;
 
-	if (len > file->len - ends->given)
-		len = (size_t)(file->len - ends->given);
-	r = eddyi_transfer_read(file->fd, buf, len, file->offset + ends->given);
-	if (r == -ENODATA)
-		ends->error = -EINVAL;
-	if (r < 0)
-		return r == -ECANCELED ? r : -ECONNRESET;
-	ends->given += len;
-	return (ssize_t)len;
+	if (len > file->len - ends->body.took)
+		len = (size_t)(file->len - ends->body.took);
+	r = eddyi_transfer_read(file->fd, buf, len, file->offset + ends->body.took);
+	if (r == 0 || r == -ECANCELED)
+		return r == 0 ? (ssize_t)len : r;
+	ends->error = r == -ENODATA ?
+			      eddyi_client_fail_short(ends->call) :
+			      eddyi_client_fail(ends->call->client, r,
+						"can't get the request body: %s", strerror(-r));
+	return -ECONNRESET;
 }
 
 static ssize_t read_some(struct eddy_req *req, void *buf, size_t len)
 {
 	struct ends *ends = ends_of(req);
-	const struct eddy_client_request *request = ends->call->request;
 	struct eddyi_body *body = &ends->body;
 	uint64_t left = req->head.length - body->took;
 	ssize_t r;
@@ -144,9 +115,7 @@ static ssize_t read_some(struct eddy_req *req, void *buf, size_t len)
 		return 0;
 	if (req->head.length != EDDY_LENGTH_UNKNOWN && left > body->max - body->took)
 		return eddyi_body_fail(body, -EFBIG);
-	r = request->pull ? read_pulled(ends, buf, len) :
-	    request->file ? read_file(ends, buf, len) :
-			    read_bytes(ends, buf, len);
+	r = ends->call->request->file ? read_file(ends, buf, len) : read_given(ends, buf, len);
 	if (r < 0)
 		return eddyi_body_fail(body, (int)r);
 	body->took += (uint64_t)r;
@@ -164,9 +133,7 @@ static int file_in(struct eddy_req *req, struct eddy_transfer *file, uint64_t ma
 
 static size_t arrived(const struct eddy_req *req)
 {
-	const struct ends *ends = ends_of(req);
-
-	return eddy_str_skip(ends->call->request->body, (size_t)ends->given).len;
+	return ends_of(req)->piece.len;
 }
 
 /* ---- the response ---- */
@@ -191,8 +158,6 @@ static bool may_keep(const struct ends *ends)
 static void send_head(struct eddy_req *req, uint64_t length)
 {
 	struct ends *ends = ends_of(req);
-	struct eddy_response *response = ends->call->response;
-	const struct eddy_client_options *options = &ends->call->client->options;
 	struct eddyi_reply reply;
 	struct eddy_str head;
 	size_t used;
@@ -200,11 +165,9 @@ static void send_head(struct eddy_req *req, uint64_t length)
 
 	eddyi_reply_begin(&reply, req, length, may_keep(ends));
 	head = eddyi_reply_head(&reply, req, &ends->clocks, 0);
-	eddyi_response_head_init(&response->head, &response->arena, options->head_max,
-				 options->header_count_max);
+	eddyi_client_begin_head(ends->call);
 	if (head.ptr)
-		r = eddyi_response_head_feed(&response->head, head.ptr, head.len, reply.silent,
-					     &used);
+		r = eddyi_client_feed_head(ends->call, head, &used);
 	if (r < 0)
 		ends->error = r;
 	else
@@ -220,7 +183,7 @@ static int make_room(struct ends *ends, uint64_t more)
 	char *whole;
 
 	if (!ends->error && need - 1 > response->body_max)
-		ends->error = -EMSGSIZE;
+		ends->error = eddyi_response_fail_too_large(response);
 	if (ends->error)
 		return -EPIPE;
 	if (need <= ends->size)
@@ -317,7 +280,45 @@ static int serve(void *arg)
 	eddyi_req_free(ends->req);
 	/* Files of the response are closed by now. */
 	eddyi_opened_end();
+	ends->is_over = true;
+	if (ends->giving)
+		eddy_scope_cancel(ends->giving);
 	return 0;
+}
+
+/* Give a piece, and wait until it is read. Also after the response the client looks whether the body
+ * ends with the last piece, if that was read. */
+static int give(void *arg, struct eddy_str piece)
+{
+	struct ends *ends = arg;
+
+	ends->piece = piece;
+	ends->all_given = !piece.len;
+	eddy_event_clear(&ends->taken);
+	eddy_event_set(&ends->given);
+	if (piece.len)
+		eddy_event_wait(&ends->taken);
+	return ends->piece.len ? -ECANCELED : 0;
+}
+
+/* The client's end: give a pulled body, until the app has responded. */
+static void give_pulled(struct ends *ends)
+{
+	struct eddy_scope scope;
+	int r = 0;
+
+	eddy_scope_begin(&scope, NULL);
+	ends->giving = &scope;
+	if (ends->call->request->expect_continue)
+		r = eddy_event_wait(&ends->taken);
+	if (r == 0)
+		r = eddyi_client_pull(ends->call, give, ends);
+	ends->giving = NULL;
+	eddy_scope_end(&scope);
+	ends->piece = EDDY_STR("");
+	if (r < 0 && !ends->error && !(ends->is_over && r == -ECANCELED))
+		ends->error = r;
+	eddy_event_set(&ends->given);
 }
 
 /* Begin the request with the client's head. Return: 0, -ENOMEM. */
@@ -336,6 +337,10 @@ static int begin(struct ends *ends)
 	status = eddyi_request_head_feed(&ends->head, head.ptr, head.len, &used);
 	ends->req->refused = status >= 400 ? status : 0;
 	ends->body.ended = ends->head.framing == EDDYI_BODY_NONE || !ends->req->head.length;
+	ends->piece = ends->call->request->body;
+	ends->all_given = !ends->call->request->pull;
+	if (ends->all_given)
+		eddy_event_set(&ends->given);
 	return 0;
 }
 
@@ -350,20 +355,18 @@ static int exchange(struct ends *ends)
 	r = eddy_scope_spawn(&scope, "request", serve, ends);
 	if (r < 0)
 		eddyi_req_free(ends->req);
+	else if (!ends->all_given)
+		give_pulled(ends);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	if (r < 0 || ends->has_ended)
-		return r;
-	if (ends->error)
-		return eddyi_client_fail(ends->call->client, ends->error, "%s",
-					 strerror(-ends->error));
-	return eddyi_client_fail(ends->call->client, -ECONNRESET,
-				 "the server closed the connection %s",
-				 ends->call->response->head.status ?
-					 "before the end of its response" :
-					 "without a response");
+	if (r < 0 || ends->error)
+		return r < 0 ? r : ends->error;
+	if (ends->has_ended)
+		return 0;
+	return eddyi_client_fail_gone(ends->call, -ECONNRESET,
+				      ends->call->response->head.status != 0);
 }
 
 static int exchange_in_memory(struct eddyi_call *call)
@@ -386,10 +389,11 @@ static int exchange_in_memory(struct eddyi_call *call)
 
 	eddyi_service_init(&ends.service);
 	eddyi_clocks_init(&ends.clocks, &test->app->options, 0);
+	eddy_event_init(&ends.given);
+	eddy_event_init(&ends.taken);
 	r = exchange(&ends);
 	eddyi_clocks_deinit(&ends.clocks);
 	eddyi_service_deinit(&ends.service);
-	free(ends.pulled);
 	free(ends.end);
 	return r;
 }

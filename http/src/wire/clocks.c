@@ -1,7 +1,5 @@
 #include "clocks.h"
 
-#include <eddy/internal/outside.h>
-
 void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_options *options,
 		       uint64_t handshake_ns)
 {
@@ -28,18 +26,14 @@ void eddyi_clocks_deinit(struct eddyi_clocks *clocks)
 	eddy_timeout_queue_deinit(&clocks->pace);
 }
 
-struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks)
+void eddyi_clocks_set_date(struct eddyi_clocks *clocks, time_t now)
 {
-	time_t now = eddyi_clock_seconds();
 	char *date = clocks->own + sizeof(EDDYI_OWN_LINES) - 1;
 
-	if (now != clocks->date_at) {
-		clocks->date_at = now;
-		memcpy(clocks->own, EDDYI_OWN_LINES, sizeof(EDDYI_OWN_LINES) - 1);
-		eddyi_date_format(now, date);
-		memcpy(date + EDDYI_DATE_LEN, "\r\n", 2);
-	}
-	return eddy_str(clocks->own, sizeof(EDDYI_OWN_LINES) - 1 + EDDYI_DATE_LEN + 2);
+	clocks->date_at = now;
+	memcpy(clocks->own, EDDYI_OWN_LINES, sizeof(EDDYI_OWN_LINES) - 1);
+	eddyi_date_format(now, date);
+	memcpy(date + EDDYI_DATE_LEN, "\r\n", 2);
 }
 
 /* ---- minimum rates ---- */

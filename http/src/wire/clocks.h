@@ -5,6 +5,7 @@
 #include "text/date.h"
 
 #include <eddy/app.h>
+#include <eddy/internal/outside.h>
 #include <eddy/timer.h>
 
 struct eddyi_wire;
@@ -34,8 +35,18 @@ void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_opt
 /* No timeout may be armed. */
 void eddyi_clocks_deinit(struct eddyi_clocks *clocks);
 
+/* Write the lines of eddyi_clocks_own_lines() for this second. */
+void eddyi_clocks_set_date(struct eddyi_clocks *clocks, time_t now);
+
 /* Get what follows the status in every head: CRLF, and the server and date fields. */
-struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks);
+static inline struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks)
+{
+	time_t now = eddyi_clock_seconds();
+
+	if (now != clocks->date_at)
+		eddyi_clocks_set_date(clocks, now);
+	return eddy_str(clocks->own, sizeof(EDDYI_OWN_LINES) - 1 + EDDYI_DATE_LEN + 2);
+}
 
 /* ---- the minimum rate of a peer that sends a body or receives a response ---- */
 
