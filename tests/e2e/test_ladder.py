@@ -44,9 +44,9 @@ def numbers(lines):
 
 @unittest.skipUnless(os.path.isdir(LADDER), 'needs the programs of examples/ladder')
 class Ladder(Case):
-    def run_step(self, number, *args, cwd=None, status=0):
+    def run_step(self, number, *args, cwd=None, status=0, seconds=60):
         """Return: the lines on stdout, and stderr."""
-        done = subprocess.run([path_of(number), *map(str, args)], capture_output=True, text=True, timeout=60, cwd=cwd,
+        done = subprocess.run([path_of(number), *map(str, args)], capture_output=True, text=True, timeout=seconds, cwd=cwd,
                               stdin=subprocess.DEVNULL, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertNotIn('Sanitizer', done.stderr)
@@ -165,7 +165,7 @@ class Programs(Ladder):
 
     def test_scan_of_everything(self):
         with network.own(), socket.create_server(('127.0.0.1', 0)) as server:
-            self.assertIn(f'{server.getsockname()[1]} is open', self.run_step('09')[0])
+            self.assertIn(f'{server.getsockname()[1]} is open', self.run_step('09', seconds=110)[0])
 
     def test_pubsub(self):
         self.assertShown('10')

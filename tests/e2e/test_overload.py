@@ -104,13 +104,14 @@ class TheTableOfConnectionsIsFull(Crowded):
         self.assertNotIn('needs its place', server.log)
 
     def wait_behind(self, data, *args, count=32, **options):
-        """Seconds until one is served who comes when all places have just been taken from one address."""
+        """Seconds until one is served that comes when all places have just been taken from one address."""
         server = self.serve(*args, '--rate_grace', 60000, program='limits', **options)
         return self.wait_beside(server, [], data, count)
 
     def wait_beside(self, server, crowd, data, count):
-        began = time.monotonic()
         crowd += [self.dial(server, '127.0.0.2', data) for _ in range(count)]
+        # A busy machine takes its time to connect them: then the oldest are no longer spared, which tells nothing.
+        began = time.monotonic()
         with server.connect() as wire:
             self.assertServes(wire)
         waited = time.monotonic() - began
@@ -128,7 +129,7 @@ class TheTableOfConnectionsIsFull(Crowded):
         """Each has a connection, and waits for a file as long as the others keep theirs."""
         upload = request('PUT', '/once/x', 'Content-Length: 1000000') + b'x'
         folder = self.folder()
-        self.assertTrue(any(self.wait_behind(upload, '--dir', folder, count=400, wrap=('prlimit', '--nofile=256')) < 0.7
+        self.assertTrue(any(self.wait_behind(upload, '--dir', folder, count=400, wrap=('prlimit', '--nofile=256')) < 0.5
                             for _ in range(20)))
 
     def test_one_who_is_served_meanwhile(self):
