@@ -996,11 +996,16 @@ class Files(TlsCase):
         self.assertEqual(server.wait(), 0)
 
     def test_reloads_that_are_asked_for_meanwhile(self):
-        """All of them together are one more."""
-        server, idle, wires = self.busy()
-        for _ in range(3):
-            server.process.send_signal(signal.SIGHUP)
-            self.session(idle)
+        """All of them together are one more. On a busy machine the server may have worked on all handshakes before the last signal."""
+        for _ in range(5):
+            server, idle, wires = self.busy()
+            for _ in range(3):
+                server.process.send_signal(signal.SIGHUP)
+                self.session(idle)
+            if not select.select([wires[-1].socket], [], [], 0)[0]:
+                break
+            for wire in wires:
+                wire.close()
         self.assertFalse(select.select([wires[-1].socket], [], [], 0)[0])
         self.eventually(lambda: server.log.count('were reloaded') >= 2, 30)
         for wire in wires:
