@@ -33,9 +33,10 @@ list_tests() { # [FOLDER]
 	meson test -C "$folder" --no-rebuild --list 2>/dev/null | sed -n 's/^[^:]*:\([^ ]*\) \/ \(.*\)$/\1 \2/p'
 }
 
-# A run without names makes these in one of its two builds. With their names, they run in both.
-only_in_asan='chaos-3'
-only_in_build='chaos-1|chaos-2|runtime-setjmp|runtime-ucontext|cells'
+# A run without names makes these in the plain build only. With their names, they run in both.
+only_plain='chaos-.*|runtime-setjmp|runtime-ucontext|cells'
+# What depends on how tasks are switched.
+switched=switch,task,scope,stack,join,frame,fork,thread,stress,standard,local
 
 all_but() { # FOLDER PATTERN: the names of the others, a line each
 	list_tests "$1" | cut -d' ' -f2- | grep -vxE "$2"
@@ -100,10 +101,10 @@ end_ahead() {
 # Recovery is off: a finding ends the test, whatever the options in the environment are.
 configure_asan() { # FOLDER
 	local linker=()
-	# A third of the build is linking, of which mold makes little.
+	# A third of the build is linking, of which mold makes little. Reports name functions and lines, no variables.
 	! is_there command mold || linker=(-Dc_link_args=-fuse-ld=mold -Dcpp_link_args=-fuse-ld=mold)
 	configure "$1" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
-		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' "${linker[@]}"
+		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer -g1' "${linker[@]}"
 }
 
 must_configure_asan() { # FOLDER LABEL
@@ -115,7 +116,7 @@ must_configure_asan() { # FOLDER LABEL
 build_asan() {
 	local names
 	configure_asan "$asan_folder" || return
-	mapfile -t names < <(all_but "$asan_folder" "$only_in_build")
+	mapfile -t names < <(all_but "$asan_folder" "$only_plain")
 	compile_for "$asan_folder" "${names[@]}"
 }
 
@@ -418,13 +419,14 @@ run_tests() {
 		# First what is tested first: two compilers for each processor help nobody.
 		compile "$root/build" all all-tests || true
 		build_ahead build_asan
-		# A file of e2e runs under the sanitizers, and in the plain build as well if it tells the two apart.
+		# A file of e2e runs under the sanitizers, and in the plain build as well if that is another test.
 		export EDDY_TEST_ONCE=yes
-		mapfile -t wanted < <(all_but "$root/build" "$only_in_asan")
+		mapfile -t wanted < <(all_but "$root/build" 'runtime-setjmp|runtime-ucontext')
 		run_plain "${wanted[@]}"
+		EDDY_TEST_ONLY=$switched run_plain runtime-setjmp runtime-ucontext
 		end_ahead
 		if must_configure_asan "$asan_folder" asan; then
-			mapfile -t wanted < <(all_but "$asan_folder" "$only_in_build")
+			mapfile -t wanted < <(all_but "$asan_folder" "$only_plain")
 			run_asan "${wanted[@]}"
 		fi
 		unset EDDY_TEST_ONCE

@@ -8,7 +8,7 @@ which prints TAP itself, runs with the tests.
 EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
 EDDY_TEST_EXCEPT tests to leave out (test_upload.Case.test_name), separated by commas
-EDDY_TEST_ONCE   set: a file runs with programs under sanitizers, and with others only if it tells the two apart
+EDDY_TEST_ONCE   set: a file runs with programs under sanitizers, and with others only if that is another test
 EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
@@ -113,12 +113,20 @@ def start(path):
 LONG = ('bench_tls', 'bench_load', 'systemd', 'download', 'overload', 'tls', 'times', 'leaving', 'tls_records', 'uploads')
 
 
-def runs_elsewhere(path):
-    """Whether the file's tests are left to the run under sanitizers."""
-    if not os.environ.get('EDDY_TEST_ONCE') or wire.is_sanitized() or path.endswith('.mjs'):
+# They use files in each way that the sandbox has to permit, which programs under sanitizers are without.
+SANDBOXED = {'config', 'disks', 'download', 'open_files', 'tree'}
+# The load that they make is the same with a sanitizer, and takes longer.
+MEASURED = {'bench_load', 'bench_tls'}
+
+
+def runs_elsewhere(path, noun):
+    """Whether the file's tests are left to the run with the other programs."""
+    if not os.environ.get('EDDY_TEST_ONCE') or path.endswith('.mjs'):
         return False
+    if wire.is_sanitized():
+        return noun in MEASURED
     with open(path, encoding='utf-8') as file:
-        return 'is_sanitized' not in file.read()
+        return noun not in SANDBOXED | MEASURED and 'is_sanitized' not in file.read()
 
 
 def chosen(family):
@@ -133,7 +141,7 @@ def chosen(family):
     files += [path for path in long if path in found] + [path for path in found if path not in long]
     for path in files:
         noun = os.path.splitext(os.path.basename(path))[0].removeprefix(family + '_')
-        if (not nouns or noun in nouns) and not runs_elsewhere(path):
+        if (not nouns or noun in nouns) and not runs_elsewhere(path, noun):
             yield path
 
 
@@ -183,7 +191,7 @@ def main():
         if any(f.endswith('.mjs') for f in files):
             tap.skip('page', why)
         files = [f for f in files if not f.endswith('.mjs')]
-    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count() if family == 'test' else 1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(min(8, 2 * len(os.sched_getaffinity(0))) if family == 'test' else 1) as pool:
         for path, run in zip(files, pool.map(start, files)):
             report(tap, os.path.splitext(os.path.basename(path))[0], run)
     return tap.end()
