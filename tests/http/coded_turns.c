@@ -164,7 +164,7 @@ Test(coded_turns, who_waits_has_not_begun)
 	eddy_app_free(crowd.app);
 }
 
-/* Then nothing is sent but an error. */
+/* Then nothing is sent: the error that would replace the response passes through such a coder, too. */
 Test(coded_turns, who_can_not_begin_ends)
 {
 	struct eddy_app *app = make();
@@ -173,6 +173,6 @@ Test(coded_turns, who_can_not_begin_ends)
 	cr_expect(lt(int, eddy_app_test(app, "GET /poor/100", NULL, &response), 0));
 	cr_expect(eq(uint, steps, 0));
 	cr_expect(eq(uint, alive, 0));
-	cr_expect(eq(uint, broken, 1));
+	cr_expect(eq(uint, broken, 2));
 	eddy_app_free(app);
 }

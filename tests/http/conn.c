@@ -253,6 +253,34 @@ static int ask_in_part_before_it_is_evicted(int fd)
 	return answer(fd) && has_ended(fd) ? 0 : 5;
 }
 
+static void make_slow(struct eddyi_seat *seat)
+{
+	eddyi_holders_move(&conns->holders, seat, EDDYI_STANDING_SLOW);
+}
+
+/* The rest of a body that the response did not wait for has been received already, which nobody has looked at. */
+static int be_evicted_as_the_body_ends(int fd)
+{
+	struct eddy_timer timer = { .fire = evict };
+
+	if (!ask(fd) ||
+	    !give(fd, "POST /file HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf") ||
+	    !answer(fd))
+		return 1;
+	let_turn(2);
+	eddyi_holders_each(&conns->holders, make_slow);
+	eddy_timer_arm(&timer, eddy_now());
+	if (!give(fd, " body."))
+		return 2;
+	let_turn(8);
+	if (timer.fire || conns->counts.evicted[EDDYI_STANDING_SLOW] != 1)
+		return 3;
+	/* Its place is free at once. */
+	if (conns->leaving || conns->count)
+		return 4;
+	return has_ended(fd) ? 0 : 5;
+}
+
 /* What a response holds is given up before the rest of the request's body is read. */
 static int ask_with_a_slow_body(int fd)
 {
@@ -498,6 +526,11 @@ Test(conn, is_served_when_it_is_evicted_within_a_request)
 {
 	cr_expect(eq(int, talk(ask_as_it_is_evicted), 0));
 	cr_expect(eq(int, talk(ask_in_part_before_it_is_evicted), 0));
+}
+
+Test(conn, ends_when_it_is_evicted_as_a_discarded_body_ends)
+{
+	cr_expect(eq(int, talk(be_evicted_as_the_body_ends), 0));
 }
 
 Test(conn, is_served_when_its_time_ends_within_a_proxy_header)

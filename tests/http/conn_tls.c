@@ -70,8 +70,8 @@ static void lack(const struct eddy_app *app)
 		cr_expect(eq(u64, eddy_app_stats(app).connections, !has_failed));
 		close(fd);
 	}
-	/* Its own memory, a place for its address in the set and for the limit, and TLS. */
-	cr_expect(ge(u64, refused, 2));
+	/* The connection, its address in the set and in the count for the limit, and its TLS. */
+	cr_expect(eq(u64, refused, 4));
 }
 
 static int run(void *app)

@@ -61,8 +61,9 @@ struct eddy_coder {
  * set fields and call the functions below. Must not suspend. */
 typedef void eddy_res_head_fn(void *data, struct eddy_req *req, struct eddy_res *res);
 
-/* Call `fn` before the response's head is sent. The function added last is called first. Adding
- * `fn` again only replaces its `data`. Return: 0, -ENOMEM. */
+/* Call `fn` before the response's head is sent. If the head can't be sent, `fn` is called again for
+ * the response that replaces this one, such as an error. The function added last is called first. Adding `fn` again only replaces its
+ * `data`. Return: 0, -ENOMEM. */
 EDDY_API int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data);
 
 /* Get the status of a response. */

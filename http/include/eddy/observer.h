@@ -33,8 +33,10 @@ struct eddy_local;
 
 /* The outcome of a request. */
 struct eddy_outcome {
-	int status;           /* sent, or to be sent */
-	uint64_t received;    /* bytes of its body that were read, as sent */
+	int status; /* sent, or to be sent */
+	/* Bytes of its body, as sent, that were read before the response was sent; discarded bytes
+	 * don't count. */
+	uint64_t received;
 	uint64_t sent;        /* bytes of the response that the kernel took, with the head */
 	uint64_t duration_ns; /* since its head was complete */
 	bool whole;           /* sent to the end; else the connection was cut */

@@ -103,7 +103,8 @@ EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
  * Suspends.
  * Return: 0; -EPIPE or -ECONNRESET if the client left; -ECANCELED if it stalled; -ENOMEM; -EPIPE
  * after the head of a response without a body (HEAD, 204, 304), which is then complete. After an
- * error all further calls return it again. */
+ * error all further calls return it again. If the head could not be sent, the error becomes the
+ * response, even if the handler returns 0 or a status below 400, unless it sets another body. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
 
 EDDY_END_DECLS

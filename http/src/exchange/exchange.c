@@ -345,13 +345,11 @@ static int reply_pieces(struct eddy_req *req)
 
 /* ---- streams ---- */
 
-/* Call the functions of eddy_res_on_head(). */
+/* Call the functions of eddy_res_on_head(). If the head can't be sent, they are called again for the
+ * response that replaces this one. */
 static void look(struct eddy_req *req)
 {
-	struct eddyi_res_look *look = req->res.looks;
-
-	req->res.looks = NULL;
-	for (; look; look = look->next)
+	for (struct eddyi_res_look *look = req->res.looks; look; look = look->next)
 		look->fn(look->data, req, &req->res);
 }
 
@@ -360,7 +358,7 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 {
 	struct eddy_res *res = &req->res;
 
-	if (!res->head_sent) {
+	if (!res->head_sent && res->kind != EDDYI_RES_STREAM) {
 		res->kind = EDDYI_RES_STREAM;
 		look(req);
 		res->unsized = true;
@@ -370,13 +368,16 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 	return eddyi_res_send(res, eddy_str(buf, len), false);
 }
 
-/* Stop a stream. Before its head was sent, the response may become an error, not encoded. */
-static void stop_stream(struct eddy_res *res, int error)
+/* Stop a response that can't be sent. Before its head was sent, another may replace it. */
+static void stop(struct eddy_res *res, int error)
 {
 	res->failed = error;
 	if (res->head_sent)
 		return;
-	eddyi_coded_deinit(res->req);
+	if (res->coded.coder) {
+		eddyi_coded_deinit(res->req);
+		eddy_res_remove(res, "content-encoding");
+	}
 	res->unsized = false;
 	res->kind = EDDYI_RES_EMPTY;
 }
@@ -388,7 +389,7 @@ int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 	if (r == 0 && (len || !res->head_sent))
 		r = send_stream(res->req, buf, len);
 	if (r < 0 && !res->failed)
-		stop_stream(res, r);
+		stop(res, r);
 	/* Without a body, stop the handler: a stream may be endless. */
 	return r == 0 && eddyi_res_is_silent(res) ? -EPIPE : r;
 }
@@ -486,12 +487,27 @@ static int answer_late(struct eddy_req *req)
 	return eddyi_render_error(req, 408, "the request body did not arrive in time");
 }
 
+/* Respond with the error that stopped a response before its head was sent. */
+static int reply_error(struct eddy_req *req)
+{
+	int r = eddyi_finish(req, 0);
+
+	return r < 0 ? r : reply(req);
+}
+
 /* Return: whether the whole response was sent. */
 static bool exchange(struct eddy_req *req)
 {
 	int r = run_phase(req, answer_and_reply);
 
-	if (req->expired && !req->answered && !req->cut) {
+	if (r >= 0 && !req->expired)
+		return !req->cut;
+	if (req->cut)
+		return false;
+	if (!req->expired && !req->res.head_sent) {
+		stop(&req->res, r);
+		r = run_phase(req, reply_error);
+	} else if (req->expired && !req->answered) {
 		r = answer_late(req);
 		if (r == 0)
 			r = run_phase(req, reply);

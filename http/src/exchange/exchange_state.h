@@ -76,12 +76,11 @@ struct eddy_res {
 	struct eddyi_range range;    /* the one range; unused for an empty file */
 	struct eddy_str part_type;   /* content-type of each part, with several ranges */
 	struct eddy_str boundary;
-	/* Functions of eddy_res_on_head(); NULL once they have been called. */
-	struct eddyi_res_look *looks;
-	struct eddyi_coded coded; /* the encoding of the body */
-	bool unsized;             /* the length of the body is not known before its end */
+	struct eddyi_res_look *looks; /* functions of eddy_res_on_head() */
+	struct eddyi_coded coded;     /* the encoding of the body */
+	bool unsized;                 /* the length of the body is not known before its end */
 	bool head_sent;
-	int failed;  /* the error that stopped a stream */
+	int failed;  /* the error that stopped the response as it was sent */
 	bool is_cut; /* by an error of the handler or a filter, which has been logged */
 };
 

@@ -519,13 +519,19 @@ static void tell_cut(const struct eddy_req *req, int r)
 		 r < 0 ? strerror(-r) : status);
 }
 
+/* Whether a handler's result leaves the response as it is, apart from its status. */
+static bool is_success(int r)
+{
+	return r == 0 || (r >= 200 && r < 400);
+}
+
 /* Finish after the head has been sent. On an error, the client must not take the response for
  * complete. A response without a body is complete with its head, whatever the handler returned. */
 static int finish_sent(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 
-	if (r == 0 || (r >= 200 && r < 400))
+	if (is_success(r))
 		r = res->failed;
 	if (r == 0 || eddyi_res_is_silent(res))
 		return res->failed;
@@ -547,6 +553,7 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 	if (res->head_sent)
 		return finish_sent(req, status);
 	eddyi_res_clear_body(res);
+	res->failed = 0;
 	res->status = status;
 	if (!req->app->render_error)
 		return make_problem(res, status, detail);
@@ -556,17 +563,19 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 	return make_problem(res, status, detail);
 }
 
-int eddyi_finish_other(struct eddy_req *req, int r)
+int eddyi_finish_result(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 	int status;
 
 	if (res->head_sent)
 		return finish_sent(req, r);
-	/* A stream that failed before its head. */
-	if (r == 0)
+	/* The head could not be sent, and no other body has been set since. */
+	if (res->failed && res->kind == EDDYI_RES_EMPTY && is_success(r))
 		r = res->failed;
 	res->failed = 0;
+	if (r == 0)
+		return 0;
 	status = r < 0 ? judge_error(req, r) : r;
 	/* The program's mistake is not the client's. */
 	if (req->verdict_error == -EDOM && status >= 400 && status < 500)

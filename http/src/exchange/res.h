@@ -45,14 +45,14 @@ void eddyi_res_clear_body(struct eddy_res *res);
 
 /* ---- errors ---- */
 
-/* Turn a result of a handler or filter other than 0, or after a failed write, into a response.
- * Return: 0; -errno if it is too late, since a part has been sent. */
-int eddyi_finish_other(struct eddy_req *req, int r);
+/* Turn the result of a handler or filter into a response: a status, -errno, or 0 after sending has
+ * failed. Return: 0; -errno if it is too late, since a part has been sent. */
+int eddyi_finish_result(struct eddy_req *req, int r);
 
-/* The same for any result. */
+/* The same for any result: with 0, the response is what has been set. */
 static inline int eddyi_finish(struct eddy_req *req, int r)
 {
-	return r || req->res.failed ? eddyi_finish_other(req, r) : 0;
+	return r || req->res.failed ? eddyi_finish_result(req, r) : 0;
 }
 
 /* Respond with an error, as the app renders it; `detail` may be NULL. May suspend.

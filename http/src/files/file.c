@@ -111,7 +111,8 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
-/* Whether the request has a condition or a range. Most have neither, and need no look at each. */
+/* Whether the request has a condition or a range. Most requests have neither; this skips joining five
+ * fields. */
 static bool is_selective(const struct eddyi_head *head)
 {
 	for (unsigned i = 0; i < head->header_count; i++) {

@@ -21,7 +21,8 @@
 /* Fits into the inbox together with the rest of a buffer. */
 #define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
 
-/* Wait for bytes of a request. During a shutdown that is not patient, close idle connections. */
+/* Wait for bytes of a request. Close an evicted connection, and during a shutdown that is not patient
+ * an idle one. */
 static void park(struct eddyi_conn *conn);
 
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
@@ -581,7 +582,9 @@ static void park(struct eddyi_conn *conn)
 {
 	bool arriving = is_arriving(conn);
 
-	if (!arriving && conn->parked.conns->stopping && !conn->parked.conns->patient)
+	/* It may have been evicted just as its task had nothing left to cancel. */
+	if (conn->parked.evicted ||
+	    (!arriving && conn->parked.conns->stopping && !conn->parked.conns->patient))
 		close_conn(conn);
 	else
 		wait_for_bytes(conn, arriving);

@@ -42,8 +42,10 @@ struct eddyi_conn {
 	struct eddyi_parked parked;
 	struct eddyi_stream stream; /* of all its requests */
 	struct eddyi_wire wire;
-	struct eddyi_end *end;        /* NULL: not yet determined */
-	struct eddy_scope *beside;    /* cancels a task's work outside requests; else NULL */
+	struct eddyi_end *end; /* NULL: not yet determined */
+	/* Cancels what the task does outside an exchange: drain, flush, handshake, linger; NULL: it
+	 * does none of these. */
+	struct eddy_scope *beside;
 	struct eddyi_http1 *req;      /* its head is arriving, or it is being handled */
 	struct eddyi_conn_poll *poll; /* detects that the client disconnects; NULL: none */
 	uint8_t presence;             /* enum eddyi_presence, of the request in progress */

@@ -140,7 +140,7 @@ static void send_head(struct eddy_req *req, uint64_t length)
 }
 
 /* Make the head, with room for `extra` bytes after it. Return: .ptr NULL on allocation failure: then
- * there is no head yet, and the response may still become an error. */
+ * there is no head yet, and an error is sent instead. */
 static struct eddy_str make_head(struct eddyi_http1 *http1, size_t extra)
 {
 	struct eddy_str head =

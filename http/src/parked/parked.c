@@ -187,7 +187,7 @@ void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing
 	parked->state = EDDYI_PARKED_IDLE;
 	if (!eddy_op_is_started(&parked->op))
 		arm(parked, len);
-	if (parked->seat.standing == standing || parked->evicted)
+	if (parked->seat.standing == standing)
 		return;
 	eddyi_holders_move(&conns->holders, &parked->seat, standing);
 	eddyi_conns_evictable(conns);

@@ -80,7 +80,7 @@ struct eddyi_conns {
 	/* Then clients with an open connection may still send a request. */
 	bool patient;
 	bool crowded; /* a client waits to be accepted, and no member is evictable */
-	/* One has become evictable while it is crowded. */
+	/* A member has become evictable while `crowded` is set. */
 	void (*evictable)(struct eddyi_conns *conns);
 	void (*gone)(struct eddyi_conns *conns); /* one has been closed */
 };
@@ -123,7 +123,8 @@ static inline bool eddyi_is_limited_by(const struct eddy_timeout *timeout,
 }
 
 /* Wait for bytes with this standing, until the timeout of `queue`, which continues if it is that of
- * the last wait. Receive at most `len` bytes at once; 0: the size of a buffer. */
+ * the last wait. Receive at most `len` bytes at once; 0: the size of a buffer. The connection has
+ * not been evicted. */
 void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing,
 		       struct eddy_timeout_queue *queue, size_t len);
 

@@ -26,7 +26,8 @@ struct test {
 /* The two ends of a request: the client's, in the task that tests, and the app's.
  *
  * Invariant: `given` is set if the app can read without waiting: a piece, the end of the body, or an
- * error. `taken` is set if the app has read all of the last piece, and in its first read. */
+ * error. `taken` is set by the app's first read. After that, it is set if the app has read all of
+ * the last piece. */
 struct ends {
 	struct eddyi_stream stream;
 	struct eddyi_service service;
@@ -286,8 +287,8 @@ static int serve(void *arg)
 	return 0;
 }
 
-/* Give a piece, and wait until it is read. Also after the response the client looks whether the body
- * ends with the last piece, if that was read. */
+/* Give a piece, and wait until it is read. After the response, the client still checks that the last
+ * piece read was the end of the body. */
 static int give(void *arg, struct eddy_str piece)
 {
 	struct ends *ends = arg;
