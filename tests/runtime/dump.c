@@ -491,9 +491,22 @@ TASK_TEST(dump, asks_the_other_loops)
 	return 0;
 }
 
+/* An allocation of its thread would fail. */
+static int frugal_main(void *arg)
+{
+	struct other *other = arg;
+
+	failing_at = 1;
+	other->loop = eddy_loop_self();
+	EXPECT_EQ(eddy_event_wait(&other->end), 0);
+	EXPECT_EQ(failing_at, 1);
+	failing_at = 0;
+	return 0;
+}
+
 TASK_TEST(dump, asks_the_other_loops_without_allocating)
 {
-	struct other other = { .name = "other", .fn = idle_main };
+	struct other other = { .name = "other", .fn = frugal_main };
 
 	other_start(&other);
 	failing_at = 1;
