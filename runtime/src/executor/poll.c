@@ -384,18 +384,6 @@ static int read_or_write(const struct io_uring_sqe *sqe, int flags)
 	}
 }
 
-/* Splice or tee. It may wait for a disk, but for neither end. */
-static int splice_ready(const struct io_uring_sqe *sqe)
-{
-	unsigned flags = sqe->splice_flags | SPLICE_F_NONBLOCK;
-	loff_t in = (loff_t)sqe->splice_off_in, out = (loff_t)sqe->off;
-
-	if (sqe->opcode == IORING_OP_TEE)
-		return result_of(tee(sqe->splice_fd_in, sqe->fd, sqe->len, flags));
-	return result_of(splice(sqe->splice_fd_in, in == -1 ? NULL : &in, sqe->fd,
-				out == -1 ? NULL : &out, sqe->len, flags));
-}
-
 /* Make a call that never waits, or on any thread. */
 static int make_call(const struct io_uring_sqe *sqe)
 {
@@ -409,13 +397,19 @@ static int make_call(const struct io_uring_sqe *sqe)
 		[FLAGS] = (long)sqe->rw_flags | (long)operation->no_wait,
 		[ADDR3] = (long)sqe->addr3,
 	};
+	loff_t in = (loff_t)sqe->splice_off_in, out = (loff_t)sqe->off;
 
 	switch (sqe->opcode) {
 	case IORING_OP_NOP:
 		return 0;
-	case IORING_OP_SPLICE:
+	/* They may wait for a disk, but for neither end. */
 	case IORING_OP_TEE:
-		return splice_ready(sqe);
+		return result_of(tee(sqe->splice_fd_in, sqe->fd, sqe->len,
+				     sqe->splice_flags | SPLICE_F_NONBLOCK));
+	case IORING_OP_SPLICE:
+		return result_of(splice(sqe->splice_fd_in, in == -1 ? NULL : &in, sqe->fd,
+					out == -1 ? NULL : &out, sqe->len,
+					sqe->splice_flags | SPLICE_F_NONBLOCK));
 	case IORING_OP_READ:
 	case IORING_OP_READV:
 	case IORING_OP_WRITE:
@@ -536,24 +530,21 @@ static int move_some(const struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
 	int flags = (int)sqe->msg_flags | MSG_DONTWAIT;
-	size_t moved = entry->moved;
 	struct iovec part;
 	struct msghdr message = message_of(sqe, &part);
+	struct iovec *at = message.msg_iov;
+	size_t moved = entry->moved;
 	ssize_t r;
 
-	for (; moved && moved >= message.msg_iov->iov_len; message.msg_iov++, message.msg_iovlen--)
-		moved -= message.msg_iov->iov_len;
+	for (; moved && moved >= at->iov_len; at++, message.msg_iovlen--)
+		moved -= at->iov_len;
 	if (moved) {
-		part.iov_len = message.msg_iov->iov_len - moved;
-		part.iov_base = (char *)message.msg_iov->iov_base + moved;
-		message.msg_iov = &part;
+		part = (struct iovec){ (char *)at->iov_base + moved, at->iov_len - moved };
+		at = &part;
 		message.msg_iovlen = 1;
 	}
-	if (entry->moved) {
-		message.msg_name = message.msg_control = NULL;
-		message.msg_namelen = 0;
-		message.msg_controllen = 0;
-	}
+	if (entry->moved)
+		message = (struct msghdr){ .msg_iov = at, .msg_iovlen = message.msg_iovlen };
 	if (sqe->opcode == IORING_OP_RECV || sqe->opcode == IORING_OP_RECVMSG)
 		r = recvmsg(sqe->fd, &message, flags);
 	else
