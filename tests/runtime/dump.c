@@ -1,5 +1,6 @@
 #include "capture.h"
 #include "failing.h"
+#include "core/executor.h"
 
 #include <eddy/chan.h>
 #include <eddy/dump.h>
@@ -491,9 +492,23 @@ TASK_TEST(dump, asks_the_other_loops)
 	return 0;
 }
 
+/* An allocation of its thread would fail. Over epoll its wait for messages is one. */
+static int frugal_main(void *arg)
+{
+	struct other *other = arg;
+	bool has_ring = eddyi_loop()->executor->has_ring;
+
+	failing_at = has_ring;
+	other->loop = eddy_loop_self();
+	EXPECT_EQ(eddy_event_wait(&other->end), 0);
+	EXPECT_EQ(failing_at, has_ring);
+	failing_at = 0;
+	return 0;
+}
+
 TASK_TEST(dump, asks_the_other_loops_without_allocating)
 {
-	struct other other = { .name = "other", .fn = idle_main };
+	struct other other = { .name = "other", .fn = frugal_main };
 
 	other_start(&other);
 	failing_at = 1;

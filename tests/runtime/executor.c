@@ -1,6 +1,8 @@
 /* Tests of core/executor.h: the ring, and epoll with threads in its place, do the same. */
 #include "expect.h"
+#include "failing.h"
 
+#include "base/uapi.h"
 #include "core/executor.h"
 
 #include <eddy/buffers.h>
@@ -15,9 +17,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -40,6 +44,16 @@ static void run_over_each(const struct eddy_loop_options *options, eddy_task_fn 
 	Test(executor, name, .timeout = 30)                                                        \
 	{                                                                                          \
 		run_over_each(NULL, task_##name);                                                  \
+	}                                                                                          \
+	static int task_##name(__attribute__((unused)) void *arg)
+
+/* What only epoll with threads does. */
+#define POLL_TEST(name)                                                                            \
+	static int task_##name(void *arg);                                                         \
+	Test(executor, name, .timeout = 30)                                                        \
+	{                                                                                          \
+		setenv("EDDY_EXECUTOR", "poll", 1);                                                \
+		expect_run(NULL, task_##name, NULL);                                               \
 	}                                                                                          \
 	static int task_##name(__attribute__((unused)) void *arg)
 
@@ -180,6 +194,87 @@ EXECUTOR_TEST(receives_all_or_at_once)
 	close(fds[1]);
 	EXPECT_EQ(eddy_recv(fds[0], buf, 5, MSG_WAITALL), 2);
 	close(fds[0]);
+	return 0;
+}
+
+static int send_pieces(void *arg)
+{
+	const struct peer *peer = arg;
+
+	for (size_t sent = 0; sent < peer->len; sent += 3) {
+		expect_turns(2);
+		EXPECT_EQ(eddy_send(peer->fd, peer->bytes + sent, 3, 0), 3);
+	}
+	return 0;
+}
+
+EXECUTOR_TEST(moves_messages_whole)
+{
+	static char much[1 << 20];
+	char buf[3][8] = { "", "", "" };
+	struct iovec parts[] = { { buf[0], 2 }, { buf[1], 0 }, { buf[2], 7 } },
+		     large[] = { { much, 5 }, { much, sizeof(much) - 5 } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 },
+		      sent = { .msg_iov = large, .msg_iovlen = 2 };
+	struct peer peer = { .bytes = "abcdefghi", .len = 9 };
+	struct eddy_scope scope;
+	int fds[2];
+
+	stream_pair(fds);
+	peer.fd = fds[1];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "pieces", send_pieces, &peer);
+	EXPECT_EQ(eddy_recvmsg(fds[0], &message, MSG_WAITALL), 9);
+	EXPECT_EQ(strcmp(buf[0], "ab"), 0);
+	EXPECT_EQ(strcmp(buf[2], "cdefghi"), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	peer.len = sizeof(much);
+	eddy_scope_spawn(&scope, "drain", drain, &peer);
+	EXPECT_EQ(eddy_sendmsg(fds[0], &sent, MSG_WAITALL), sizeof(much));
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+/* The sender is ready all the time, the receiver is not. A ring sends an empty datagram in the end. */
+POLL_TEST(a_datagram_waits_for_the_receiver_that_it_names)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	socklen_t len = sizeof(sa_family_t);
+	struct iovec part = { "x", 1 };
+	struct msghdr message = {
+		.msg_name = &addr, .msg_namelen = sizeof(addr), .msg_iov = &part, .msg_iovlen = 1
+	};
+	int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+	    from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+	uint64_t turns;
+	char byte;
+
+	/* The kernel chooses the name. */
+	EXPECT_EQ(bind(to, (struct sockaddr *)&addr, len), 0);
+	len = sizeof(addr);
+	EXPECT_EQ(getsockname(to, (struct sockaddr *)&addr, &len), 0);
+	message.msg_namelen = len;
+	while (sendmsg(from, &message, MSG_DONTWAIT) == 1)
+		;
+	sqe = begin(&counted);
+	io_uring_prep_sendmsg(sqe, from, &message, 0);
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(4);
+	turns = eddy_loop_stats(eddy_loop_self()).turns;
+	eddy_sleep(30 * EDDY_MS);
+	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 200);
+	EXPECT_EQ(counted.calls, 0);
+	while (recv(to, &byte, 1, MSG_DONTWAIT) == 1)
+		;
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, 1);
+	close(to);
+	close(from);
 	return 0;
 }
 
@@ -413,6 +508,75 @@ EXECUTOR_TEST(a_zero_copy_send_ends_with_its_notification)
 	return 0;
 }
 
+/* The notification says how the bytes went, and nothing of the send. */
+EXECUTOR_TEST(a_chain_goes_on_after_a_zero_copy_send_that_reports_usage)
+{
+	struct counted sent, next;
+	struct io_uring_sqe *sqe = begin(&sent);
+	int fds[2];
+
+	/* Of Linux 6.2. */
+	if (!kernel_is("6.2"))
+		return 0;
+	tcp_pair(fds);
+	io_uring_prep_send_zc(sqe, fds[0], "bytes", 5, 0, EDDYI_SEND_ZC_REPORT_USAGE);
+	sqe->flags |= IOSQE_IO_LINK;
+	eddy_op_start(&sent.op, sqe);
+	sqe = begin(&next);
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&next.op, sqe);
+	until_ended(&sent);
+	until_ended(&next);
+	EXPECT_EQ(sent.calls, 2);
+	EXPECT_EQ(next.last, 0);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+/* Flags that mean nothing, or nothing here. */
+EXECUTOR_TEST(refuses_flags_that_it_does_not_know)
+{
+	struct msghdr message = { 0 };
+	struct io_uring_sqe *sqe;
+	struct eddy_op op;
+	char byte = 0;
+	int fds[2];
+
+	stream_pair(fds);
+	for (int i = 0; i < 3; i++) {
+		sqe = eddy_op_begin_await(&op);
+		if (i == 0)
+			io_uring_prep_send(sqe, fds[0], &byte, 1, 0);
+		else if (i == 1)
+			io_uring_prep_sendmsg(sqe, fds[0], &message, 0);
+		else
+			io_uring_prep_recvmsg(sqe, fds[0], &message, MSG_DONTWAIT);
+		sqe->ioprio = 1 << 15;
+		EXPECT_EQ(eddy_op_await(&op, sqe), -EINVAL);
+	}
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+POLL_TEST(gives_provided_buffers_to_receives_only)
+{
+	struct io_uring_sqe *sqe;
+	struct eddy_op op;
+	int fds[2];
+
+	stream_pair(fds);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	sqe = eddy_op_begin_await(&op);
+	io_uring_prep_read(sqe, fds[0], NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	EXPECT_EQ(eddy_op_await(&op, sqe), -EINVAL);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
 /* More completions than the queue has room for, all at once. */
 static int fill_queue(__attribute__((unused)) void *arg)
 {
@@ -482,6 +646,34 @@ Test(executor, a_multishot_has_more_completions_than_the_queue, .timeout = 30)
 	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, accept_many);
 }
 
+/* Also if the queue has room for all. */
+POLL_TEST(a_multishot_lets_others_run)
+{
+	struct counted counted = { 0 };
+	struct io_uring_sqe *sqe = eddy_op_begin(&counted.op, close_accepted);
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 400), peers[400], most = 0;
+
+	for (size_t i = 0; i < COUNT(peers); i++)
+		peers[i] = tcp_connect(&addr);
+	accepted = 0;
+	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
+	eddy_op_start(&counted.op, sqe);
+	for (int turns = 0; accepted < (int)COUNT(peers) && turns < 1000; turns++) {
+		int before = accepted;
+
+		expect_turns(1);
+		most = accepted - before > most ? accepted - before : most;
+	}
+	EXPECT_EQ(accepted, COUNT(peers));
+	EXPECT(most <= 128);
+	EXPECT_EQ(counted.ends, 0);
+	EXPECT_EQ(eddy_close(listener), 0);
+	for (size_t i = 0; i < COUNT(peers); i++)
+		close(peers[i]);
+	return 0;
+}
+
 /* ---- chains, timeouts and cancels ---- */
 
 EXECUTOR_TEST(a_chain_ends_at_its_first_error)
@@ -548,6 +740,37 @@ EXECUTOR_TEST(a_linked_timeout_bounds_the_entry_before_it)
 	return 0;
 }
 
+/* A thread opens a pipe that nobody writes to, which a ring does not wait for. */
+POLL_TEST(a_linked_timeout_says_that_a_call_has_begun)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 200000000 };
+	char path[] = "/tmp/eddy-executor-XXXXXX", pipe[64];
+	struct counted counted, timeout;
+	struct io_uring_sqe *sqe;
+	int writer;
+
+	EXPECT(mkdtemp(path) != NULL);
+	snprintf(pipe, sizeof(pipe), "%s/pipe", path);
+	EXPECT_EQ(mkfifo(pipe, 0600), 0);
+	sqe = begin(&counted);
+	io_uring_prep_openat(sqe, AT_FDCWD, pipe, O_RDONLY | O_CLOEXEC, 0);
+	sqe->flags |= IOSQE_IO_LINK;
+	eddy_op_start(&counted.op, sqe);
+	sqe = begin(&timeout);
+	io_uring_prep_link_timeout(sqe, &soon, 0);
+	eddy_op_start(&timeout.op, sqe);
+	until_ended(&timeout);
+	EXPECT_EQ(timeout.last, -EALREADY);
+	EXPECT_EQ(counted.calls, 0);
+	writer = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	until_ended(&counted);
+	close(counted.last);
+	close(writer);
+	unlink(pipe);
+	rmdir(path);
+	return 0;
+}
+
 EXECUTOR_TEST(timeouts_expire_or_are_cancelled)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 1000000 }, late = { .tv_sec = 60 };
@@ -608,33 +831,116 @@ EXECUTOR_TEST(files)
 	return 0;
 }
 
-EXECUTOR_TEST(splices_between_a_file_and_a_socket)
+/* To and from a socket that blocks, over a file. */
+static void splice_between(int fds[2])
 {
-	int file = memfd_create("file", MFD_CLOEXEC), from[2], to[2], fds[2];
+	int file = memfd_create("file", MFD_CLOEXEC), from[2], to[2];
 	struct eddy_scope scope;
 	struct peer peer = { .bytes = "bytes", .len = 5 };
 	char buf[8] = "";
 
 	EXPECT_EQ(pipe2(from, O_CLOEXEC), 0);
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
-	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	EXPECT_EQ(fcntl(fds[0], F_SETFL, 0), 0);
 	/* The bytes come while the splice waits. */
 	peer.fd = from[1];
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "peer", write_later, &peer);
 	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, file, 0, 100, 0), 5);
-	EXPECT_EQ(eddy_scope_end(&scope), 0);
 	EXPECT_EQ(eddy_splice(file, 1, to[1], EDDY_OFFSET_NONE, 100, 0), 4);
-	/* To a socket that blocks. */
 	EXPECT_EQ(eddy_splice(to[0], EDDY_OFFSET_NONE, fds[0], EDDY_OFFSET_NONE, 100, 0), 4);
 	EXPECT_EQ(eddy_recv(fds[1], buf, sizeof(buf), 0), 4);
 	EXPECT_EQ(strcmp(buf, "ytes"), 0);
+	peer.fd = fds[1];
+	eddy_scope_spawn(&scope, "peer", write_later, &peer);
+	EXPECT_EQ(eddy_splice(fds[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 100, 0), 5);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT(!(fcntl(fds[0], F_GETFL) & O_NONBLOCK));
 	for (int i = 0; i < 2; i++) {
 		close(from[i]);
 		close(to[i]);
 		close(fds[i]);
 	}
 	close(file);
+}
+
+EXECUTOR_TEST(splices_between_a_file_and_a_socket)
+{
+	int fds[2];
+
+	stream_pair(fds);
+	splice_between(fds);
+	tcp_pair(fds);
+	splice_between(fds);
+	return 0;
+}
+
+/* A socket that blocks, and a terminal; neither heeds SPLICE_F_NONBLOCK. */
+EXECUTOR_TEST(cancels_a_splice_from_a_descriptor_that_blocks)
+{
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+	int fds[2], to[2];
+
+	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
+	for (int i = 0; i < 2; i++) {
+		if (i == 0) {
+			tcp_pair(fds);
+			EXPECT_EQ(fcntl(fds[0], F_SETFL, 0), 0);
+		} else {
+			fds[1] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+			EXPECT_EQ(grantpt(fds[1]), 0);
+			EXPECT_EQ(unlockpt(fds[1]), 0);
+			fds[0] = open(ptsname(fds[1]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+		}
+		sqe = begin(&counted);
+		io_uring_prep_splice(sqe, fds[0], -1, to[1], -1, 100, 0);
+		eddy_op_start(&counted.op, sqe);
+		eddy_sleep(5 * EDDY_MS);
+		EXPECT_EQ(counted.calls, 0);
+		eddy_op_cancel(&counted.op);
+		until_ended(&counted);
+		EXPECT(counted.last < 0);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	close(to[0]);
+	close(to[1]);
+	return 0;
+}
+
+static int splice_some(void *arg)
+{
+	const int *fds = arg;
+	ssize_t r = eddy_splice(fds[0], EDDY_OFFSET_NONE, fds[1], EDDY_OFFSET_NONE, 100, 0);
+
+	return r == 1 ? 0 : (int)r;
+}
+
+EXECUTOR_TEST(two_tasks_splice_from_a_socket_that_blocks)
+{
+	const struct eddy_scope_options limit = { .timeout_ns = 200 * EDDY_MS };
+	int fds[2], to[2], ends[2];
+	struct eddy_scope scope;
+	char byte;
+
+	tcp_pair(fds);
+	EXPECT_EQ(fcntl(fds[0], F_SETFL, 0), 0);
+	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
+	ends[0] = fds[0];
+	ends[1] = to[1];
+	eddy_scope_begin(&scope, &limit);
+	eddy_scope_spawn(&scope, "one", splice_some, ends);
+	eddy_scope_spawn(&scope, "two", splice_some, ends);
+	expect_turns(3);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	EXPECT_EQ(eddy_read(to[0], &byte, 1, EDDY_OFFSET_NONE), 1);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(to[i]);
+	}
 	return 0;
 }
 
@@ -676,7 +982,7 @@ EXECUTOR_TEST(cancels_a_splice_from_an_empty_pipe_to_a_file)
 }
 
 /* The error queue keeps the socket ready, and the splice finds no bytes in it. */
-static int splice_at_an_error_queue(__attribute__((unused)) void *arg)
+POLL_TEST(sleeps_while_a_splice_waits_at_an_error_queue)
 {
 	struct counted counted;
 	struct io_uring_sqe *sqe;
@@ -704,11 +1010,97 @@ static int splice_at_an_error_queue(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-/* A ring's splice does not wait for a socket that does not block. */
-Test(executor, sleeps_while_a_splice_waits_at_an_error_queue, .timeout = 30)
+/* The n-th splice of a test finds its ends not ready, or all do until then. */
+static struct {
+	int drained, refused, calls;
+} splices;
+
+ssize_t __real_splice(int in, loff_t *in_offset, int out, loff_t *out_offset, size_t len,
+		      unsigned flags);
+ssize_t __wrap_splice(int in, loff_t *in_offset, int out, loff_t *out_offset, size_t len,
+		      unsigned flags);
+
+ssize_t __wrap_splice(int in, loff_t *in_offset, int out, loff_t *out_offset, size_t len,
+		      unsigned flags)
 {
-	setenv("EDDY_EXECUTOR", "poll", 1);
-	expect_run(NULL, splice_at_an_error_queue, NULL);
+	static char bytes[1 << 16];
+	ssize_t r = -1;
+
+	splices.calls++;
+	if (splices.calls <= splices.refused) {
+		/* Nor is there a thread. */
+		failing_at = 1;
+		errno = EAGAIN;
+		return r;
+	}
+	r = __real_splice(in, in_offset, out, out_offset, len, flags);
+	if (r < 0 && errno == EAGAIN && splices.drained) {
+		EXPECT(read(splices.drained, bytes, sizeof(bytes)) > 0);
+		splices.drained = 0;
+		errno = EAGAIN;
+	}
+	return r;
+}
+
+/* Its output is drained just after the splice has found it full, and its input is watched for changes only. */
+POLL_TEST(a_splice_whose_ends_became_ready_goes_on)
+{
+	static const char bytes[1 << 16];
+	struct counted polled, counted;
+	struct io_uring_sqe *sqe;
+	int from[2], to[2];
+
+	EXPECT_EQ(pipe2(from, O_CLOEXEC | O_NONBLOCK), 0);
+	EXPECT_EQ(pipe2(to, O_CLOEXEC | O_NONBLOCK), 0);
+	sqe = begin(&polled);
+	io_uring_prep_poll_multishot(sqe, from[0], POLLIN);
+	eddy_op_start(&polled.op, sqe);
+	sqe = begin(&counted);
+	io_uring_prep_splice(sqe, from[0], -1, to[1], -1, 1, 0);
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(2);
+	while (write(to[1], bytes, sizeof(bytes)) > 0)
+		;
+	splices.drained = to[0];
+	EXPECT_EQ(write(from[1], "x", 1), 1);
+	until_ended(&counted);
+	EXPECT_EQ(splices.drained, 0);
+	EXPECT_EQ(counted.last, 1);
+	eddy_op_cancel(&polled.op);
+	until_ended(&polled);
+	for (int i = 0; i < 2; i++) {
+		close(from[i]);
+		close(to[i]);
+	}
+	return 0;
+}
+
+/* Without a thread the loop makes the call, and not again in the same turn. */
+POLL_TEST(a_splice_of_a_file_is_made_again_later)
+{
+	int file = memfd_create("file", MFD_CLOEXEC), to[2];
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+
+	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
+	EXPECT_EQ(write(file, "bytes", 5), 5);
+	splices.refused = 20;
+	/* What the loop itself has queued is taken. */
+	expect_turns(1);
+	sqe = begin(&counted);
+	io_uring_prep_splice(sqe, file, 0, to[1], -1, 100, 0);
+	eddy_op_start(&counted.op, sqe);
+	/* The first is the entry's memory. */
+	failing_at = 2;
+	expect_turns(2);
+	EXPECT_EQ(splices.calls, 1);
+	until_ended(&counted);
+	failing_at = 0;
+	EXPECT_EQ(counted.last, 5);
+	close(file);
+	close(to[0]);
+	close(to[1]);
+	return 0;
 }
 
 /* ---- the choice ---- */
@@ -754,6 +1146,21 @@ Test(executor, is_the_one_that_the_environment_names)
 	setenv("EDDY_EXECUTOR", "kqueue", 1);
 	cr_expect_eq(eddy_run(NULL, choose, NULL), -EINVAL);
 	cr_expect(strstr(said, "EDDY_EXECUTOR is ring or poll"), "%s", said);
+	eddy_log_unsubscribe();
+}
+
+/* Before Linux 6.1. */
+Test(executor, is_poll_on_a_kernel_whose_rings_are_too_old)
+{
+	unsetenv("EDDY_EXECUTOR");
+	/* uname(2) says 2.6. */
+	cr_assert(personality(UNAME26) >= 0);
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	forbid_rings();
+	cr_expect_eq(eddy_run(NULL, choose, NULL), 0);
+	cr_expect_eq(chosen, &eddyi_executor_poll);
+	cr_expect(strstr(said, "rings need Linux 6.1"), "%s", said);
+	cr_expect(!strstr(said, "eddy needs"), "%s", said);
 	eddy_log_unsubscribe();
 }
 

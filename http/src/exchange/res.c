@@ -94,7 +94,7 @@ static EDDY_PRINTF(2, 3) void suspect(const struct eddy_res *res, const char *fo
 	char text[256];
 	va_list args;
 
-	if (!eddyi_debug_is_on())
+	if (!eddyi_debug_checking())
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
@@ -284,7 +284,7 @@ void eddyi_res_clear_body(struct eddy_res *res)
 
 static int set_body(struct eddy_res *res, struct eddy_str bytes)
 {
-	if (eddyi_debug_is_on()) {
+	if (eddyi_debug_checking()) {
 		if (res->head_sent)
 			suspect(res, "sets a body after its head was sent: it is ignored");
 		if (bytes.len && memmem(bytes.ptr, bytes.len, "\xdd\xdd\xdd\xdd", 4))

@@ -122,7 +122,7 @@ static void block_free(struct eddyi_arena_block *block)
 		free(block);
 		return;
 	}
-	if (!IS_CHECKED && eddyi_debug_is_on()) {
+	if (!IS_CHECKED && eddyi_debug_checking()) {
 		rest(block);
 		return;
 	}

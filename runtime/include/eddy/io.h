@@ -18,9 +18,10 @@
  *    - It never returns -EINTR: a call interrupted before it had an effect is made again.
  *
  * Sockets that eddy opens are non-blocking and close-on-exec. Make other sockets non-blocking
- * before you splice them: a splice to a blocking one may occupy a kernel worker (a thread of
- * io_uring, of which a loop has few) until the peer reads. eddy_op_call() of eddy/op.h submits
- * io_uring operations that have no call here.
+ * before you splice them: a splice to or from a blocking one may occupy a kernel worker (a thread
+ * of io_uring, of which a loop has few) until the peer reads or writes. Without io_uring such a
+ * socket has O_NONBLOCK during the call, which others that share it may see. eddy_op_call() of
+ * eddy/op.h submits io_uring operations that have no call here.
  */
 #ifndef EDDY_IO_H
 #define EDDY_IO_H

@@ -15,7 +15,7 @@ struct io_uring_buf_reg;
 
 struct eddyi_executor {
 	const char *name;
-	const char *call; /* by which it waits, for messages */
+	const char *call; /* the system call that waits, named in error messages */
 	bool has_ring;    /* entries may name other rings, to wake their loops */
 
 	/* Set up `loop->ring` with room for `entries` submissions. Return: 0, -errno. */

@@ -121,7 +121,7 @@ static void say_fault(struct eddyi_out *out, int signo, const void *address,
 	} else {
 		eddyi_out(out, "an offloaded function");
 	}
-	if (eddyi_debug_is_on() && has_poison(context))
+	if (eddyi_debug_checking() && has_poison(context))
 		eddyi_out(out, ": a pointer was read from memory that has been freed, as that of a "
 			       "request that has been answered; EDDY_DEBUG fills it with 0xdd");
 	eddyi_out(out, "\n");

@@ -46,7 +46,7 @@ void eddyi_own_not_made(const char *what, const char *init, const char *where)
 void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 {
 	const struct eddy_loop *loop = eddyi_this_loop, *other;
-	char ours[2 * NAME_MAX_SAID], theirs[2 * NAME_MAX_SAID];
+	char user[2 * NAME_MAX_SAID], theirs[2 * NAME_MAX_SAID];
 	unsigned before = 0;
 	bool is_free;
 	struct eddy_node *loops;
@@ -61,23 +61,24 @@ void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 	if (is_free && loop)
 		__atomic_store_n(owner, loop->id, __ATOMIC_RELAXED);
 	say(theirs, sizeof(theirs), other);
-	say(ours, sizeof(ours), loop);
+	say(user, sizeof(user), loop);
 	eddyi_registry_unlock();
 	if (!is_free)
-		eddyi_panic_at(where, "%s of %s is used on %s: %s", what, theirs, ours,
+		eddyi_panic_at(where, "%s of %s is used on %s: %s", what, theirs, user,
 			       remedy(loop));
 }
 
 void eddyi_own_made_slowly(unsigned *owner, const struct eddy_node *list, const char *what,
 			   const char *init, const char *where)
 {
-	char ours[2 * NAME_MAX_SAID];
+	const struct eddyi_debug *debug = eddyi_debug_checking();
+	char user[2 * NAME_MAX_SAID];
 
 	if (!list->next)
 		eddyi_own_not_made(what, init, where);
 	eddyi_own_slowly(owner, what, where);
-	if (!eddyi_debug_is_on() || __atomic_load_n(owner, __ATOMIC_RELAXED))
+	if (!debug || __atomic_load_n(owner, __ATOMIC_RELAXED))
 		return;
-	say(ours, sizeof(ours), NULL);
-	eddyi_debug->unowned(what, where, ours, remedy(NULL));
+	say(user, sizeof(user), NULL);
+	debug->unowned(what, where, user, remedy(NULL));
 }

@@ -73,7 +73,7 @@ const char *eddy_ring_advice(int error)
 	const struct eddyi_executor *wanted;
 
 	if (kernel_is_old())
-		return "this kernel is too old: eddy needs Linux 6.1 or newer (see `uname -r`)";
+		return "this kernel is too old: rings need Linux 6.1 or newer (see `uname -r`)";
 	switch (error < 0 ? -error : error) {
 	case EPERM:
 	case EACCES:

@@ -6,13 +6,13 @@
  * Invariants:
  * 1. An entry is in exactly one place: in `waiting`, in `due`, on its way in the pool, counted by its timer, linked to
  *    an earlier entry, or in `completed`. From its start until it is complete it is also in `started`.
- * 2. A descriptor is armed in epoll while entries wait for it. EPOLLONESHOT ends that at each event, so an event
- *    without a waiting entry comes once at most. Each wait asks epoll anew: the number may have been closed and be of
- *    another file since the last one. Events carry the number of their arming, so an entry ignores those of another
- *    file.
+ * 2. A descriptor is armed in epoll while entries wait for it. EPOLLONESHOT ends that at each event. Each wait asks
+ *    epoll anew: the number may have been closed and be of another file since the last one. Events carry the number of
+ *    their arming, so an entry ignores those of another file.
  * 3. An entry that waits on after an event is `edge`, as a socket's error queue makes it ready for ever, and only a
  *    change can help. So is a multishot poll. With such an entry a descriptor is armed with EPOLLET, until an event
- *    finds no waiting entry.
+ *    finds no waiting entry. If its number was closed by then, and another descriptor keeps the file open, each change
+ *    of that file ends a sleep for nothing.
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
  * 5. No splice in the pool waits for the peer of a pipe or socket: that could take the thread for ever, and no cancel
  *    reaches it.
@@ -44,8 +44,9 @@
 #define CQ_ENTRIES_FACTOR 8
 #define BUCKETS 4096
 #define EVENTS_MAX 64
-/* A UNIX socket whose backlog is full is never reported as ready. */
-#define CONNECT_RETRY_NS EDDY_MS
+#define SHOTS_MAX 64
+#define RETRY_NS EDDY_MS
+#define POLL_FIRST IORING_RECVSEND_POLL_FIRST
 #define LINKS (IOSQE_IO_LINK | IOSQE_IO_HARDLINK)
 
 /* Results of attempts that did not complete the entry: no errno is as large. With -EAGAIN it waits for its descriptor,
@@ -68,7 +69,7 @@ struct entry {
 	unsigned events;   /* that it waits for */
 	unsigned armed;    /* the number of the arming that it is part of */
 	unsigned happened; /* events that it is tried for; 0 at first */
-	size_t moved;      /* bytes of a call with MSG_WAITALL */
+	size_t moved;      /* bytes that were sent or received */
 	int result;
 	unsigned flags; /* of its next completion */
 	bool edge;      /* it is tried at changes only */
@@ -87,6 +88,7 @@ struct operation {
 	enum field args[5];
 	unsigned events;  /* that it waits for */
 	unsigned no_wait; /* the flag of a call that fails instead of waiting */
+	unsigned ioprio;  /* flags that it may have there, or a priority */
 };
 
 struct group {
@@ -170,6 +172,41 @@ static void post_completed(struct poller *poller)
 	}
 }
 
+static void *pointer(uint64_t value)
+{
+	return (void *)(uintptr_t)value;
+}
+
+/* What it sends or receives, in `part` if it names no message. */
+static struct msghdr message_of(const struct io_uring_sqe *sqe, struct iovec *part)
+{
+	switch (sqe->opcode) {
+	case IORING_OP_RECVMSG:
+	case IORING_OP_SENDMSG:
+	case IORING_OP_SENDMSG_ZC:
+		return *(const struct msghdr *)pointer(sqe->addr);
+	}
+	*part = (struct iovec){ pointer(sqe->addr), sqe->len };
+	/* A datagram may have a receiver, of io_uring_prep_send_set_addr(). */
+	return (struct msghdr){
+		.msg_name = pointer(sqe->addr2),
+		.msg_namelen = sqe->addr2 ? sqe->addr_len : 0,
+		.msg_iov = part,
+		.msg_iovlen = 1,
+	};
+}
+
+static size_t size_of(const struct io_uring_sqe *sqe)
+{
+	struct iovec part;
+	struct msghdr message = message_of(sqe, &part);
+	size_t size = 0;
+
+	for (size_t i = 0; i < message.msg_iovlen; i++)
+		size += message.msg_iov[i].iov_len;
+	return size;
+}
+
 /* Whether the result ends a chain: an error, or fewer bytes than asked for. */
 static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 {
@@ -180,8 +217,13 @@ static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 	case IORING_OP_TEE:
 		return result != (int)sqe->len;
 	case IORING_OP_RECV:
+	case IORING_OP_RECVMSG:
 	case IORING_OP_SEND:
-		return result < 0 || (sqe->msg_flags & MSG_WAITALL && result != (int)sqe->len);
+	case IORING_OP_SENDMSG:
+	case IORING_OP_SEND_ZC:
+	case IORING_OP_SENDMSG_ZC:
+		return result < 0 ||
+		       (sqe->msg_flags & MSG_WAITALL && (size_t)result < size_of(sqe));
 	case IORING_OP_TIMEOUT:
 		return result != -ETIME || !(sqe->timeout_flags & IORING_TIMEOUT_ETIME_SUCCESS);
 	}
@@ -192,6 +234,8 @@ static bool breaks_chain(const struct io_uring_sqe *sqe, int result)
 static void finish(struct entry *entry, int result)
 {
 	struct poller *poller = entry->poller;
+	/* Of a zero-copy send, that says nothing of the send. */
+	int judged = entry->flags & IORING_CQE_F_NOTIF ? (int)entry->moved : result;
 
 	unqueue(entry);
 	eddy_timer_disarm(&entry->timer);
@@ -202,10 +246,10 @@ static void finish(struct entry *entry, int result)
 		entry->linked = NULL;
 	}
 	if (entry->linked && entry->linked->bounded)
-		finish(entry->linked, -ECANCELED);
+		finish(entry->linked, entry->linked->result);
 	if (entry->linked) {
 		entry->linked->broken = entry->broken || (!(entry->sqe.flags & IOSQE_IO_HARDLINK) &&
-							  breaks_chain(&entry->sqe, result));
+							  breaks_chain(&entry->sqe, judged));
 		queue(&poller->due, entry->linked);
 	}
 	entry->result = result;
@@ -283,26 +327,11 @@ static int events_now(int fd, unsigned events)
 	return poll(&pollfd, 1, 0) < 0 ? -1 : pollfd.revents;
 }
 
-/* The descriptor that an entry waits for, and its `events`. Of a splice, it is the end that is not ready; negative if
- * that can't be told. */
-static int awaited_of(struct entry *entry)
-{
-	const struct io_uring_sqe *sqe = &entry->sqe;
-	int out = is_splice(sqe) ? events_now(sqe->fd, POLLOUT) : 0;
-
-	if (out < 0)
-		return out;
-	if (is_splice(sqe))
-		entry->events = out & POLLOUT ? POLLIN : POLLOUT;
-	return out & POLLOUT ? sqe->splice_fd_in : sqe->fd;
-}
-
 /* Let the entry wait for its descriptor. Return: 0, -errno. */
 static int wait_until_ready(struct entry *entry)
 {
-	int fd = awaited_of(entry), r;
+	int fd = entry->awaited, r;
 
-	entry->awaited = fd;
 	entry->edge = is_multishot_poll(&entry->sqe);
 	queue(waiting_of(entry->poller, fd), entry);
 	r = arm(entry->poller, fd);
@@ -311,12 +340,15 @@ static int wait_until_ready(struct entry *entry)
 	return r;
 }
 
-/* ---- system calls ---- */
-
-static void *pointer(uint64_t value)
+/* Go on by the timer, where no event tells when. Return: TIMED. */
+static int try_later(struct entry *entry, uint64_t delay_ns)
 {
-	return (void *)(uintptr_t)value;
+	entry->timer.fire = try_again;
+	eddy_timer_arm(&entry->timer, eddyi_time_after(eddy_now(), delay_ns));
+	return TIMED;
 }
+
+/* ---- system calls ---- */
 
 /* The result of a system call as that of an operation. */
 static int result_of(long r)
@@ -352,18 +384,6 @@ static int read_or_write(const struct io_uring_sqe *sqe, int flags)
 	}
 }
 
-/* Splice or tee. It may wait for a disk, but for neither end. */
-static int splice_ready(const struct io_uring_sqe *sqe)
-{
-	unsigned flags = sqe->splice_flags | SPLICE_F_NONBLOCK;
-	loff_t in = (loff_t)sqe->splice_off_in, out = (loff_t)sqe->off;
-
-	if (sqe->opcode == IORING_OP_TEE)
-		return result_of(tee(sqe->splice_fd_in, sqe->fd, sqe->len, flags));
-	return result_of(splice(sqe->splice_fd_in, in == -1 ? NULL : &in, sqe->fd,
-				out == -1 ? NULL : &out, sqe->len, flags));
-}
-
 /* Make a call that never waits, or on any thread. */
 static int make_call(const struct io_uring_sqe *sqe)
 {
@@ -377,13 +397,19 @@ static int make_call(const struct io_uring_sqe *sqe)
 		[FLAGS] = (long)sqe->rw_flags | (long)operation->no_wait,
 		[ADDR3] = (long)sqe->addr3,
 	};
+	loff_t in = (loff_t)sqe->splice_off_in, out = (loff_t)sqe->off;
 
 	switch (sqe->opcode) {
 	case IORING_OP_NOP:
 		return 0;
-	case IORING_OP_SPLICE:
+	/* They may wait for a disk, but for neither end. */
 	case IORING_OP_TEE:
-		return splice_ready(sqe);
+		return result_of(tee(sqe->splice_fd_in, sqe->fd, sqe->len,
+				     sqe->splice_flags | SPLICE_F_NONBLOCK));
+	case IORING_OP_SPLICE:
+		return result_of(splice(sqe->splice_fd_in, in == -1 ? NULL : &in, sqe->fd,
+					out == -1 ? NULL : &out, sqe->len,
+					sqe->splice_flags | SPLICE_F_NONBLOCK));
 	case IORING_OP_READ:
 	case IORING_OP_READV:
 	case IORING_OP_WRITE:
@@ -405,8 +431,8 @@ static int make_call(const struct io_uring_sqe *sqe)
 	case EDDYI_OP_FTRUNCATE:
 		return result_of(ftruncate(sqe->fd, (off_t)sqe->off));
 	}
-	/* A descriptor for the ring's own table, and a multishot of messages. */
-	if (!operation->number || sqe->file_index || sqe->ioprio & IORING_RECV_MULTISHOT)
+	/* A descriptor for the ring's own table. */
+	if (!operation->number || sqe->file_index)
 		return -EINVAL;
 	return result_of(syscall(operation->number, values[args[0]], values[args[1]],
 				 values[args[2]], values[args[3]], values[args[4]]));
@@ -419,12 +445,12 @@ static int at_once(struct entry *entry)
 	return make_call(&entry->sqe);
 }
 
-/* Make a call that has no flag for it without waiting. */
+/* Make a call that has no flag for it without waiting for the descriptor. */
 static int without_waiting(struct entry *entry)
 {
 	/* Another loop may use the same socket, and must not take this O_NONBLOCK for its own. */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int fd = entry->sqe.fd, flags, r;
+	int fd = entry->awaited, flags, r;
 
 	pthread_mutex_lock(&lock);
 	flags = fcntl(fd, F_GETFL);
@@ -499,28 +525,48 @@ static bool is_stream_socket(int fd)
 	       (type == SOCK_STREAM || type == SOCK_SEQPACKET);
 }
 
+/* Receive or send what has not moved yet. The name and the control data go with the first bytes. */
+static int move_some(const struct entry *entry)
+{
+	const struct io_uring_sqe *sqe = &entry->sqe;
+	int flags = (int)sqe->msg_flags | MSG_DONTWAIT;
+	struct iovec part;
+	struct msghdr message = message_of(sqe, &part);
+	struct iovec *at = message.msg_iov;
+	size_t moved = entry->moved;
+	ssize_t r;
+
+	for (; moved && moved >= at->iov_len; at++, message.msg_iovlen--)
+		moved -= at->iov_len;
+	if (moved) {
+		part = (struct iovec){ (char *)at->iov_base + moved, at->iov_len - moved };
+		at = &part;
+		message.msg_iovlen = 1;
+	}
+	if (entry->moved)
+		message = (struct msghdr){ .msg_iov = at, .msg_iovlen = message.msg_iovlen };
+	if (sqe->opcode == IORING_OP_RECV || sqe->opcode == IORING_OP_RECVMSG)
+		r = recvmsg(sqe->fd, &message, flags);
+	else
+		r = sendmsg(sqe->fd, &message, flags);
+	if (r >= 0 && sqe->opcode == IORING_OP_RECVMSG && !entry->moved)
+		*(struct msghdr *)pointer(sqe->addr) = message;
+	return result_of(r);
+}
+
 /* Receive or send once, or with MSG_WAITALL until all bytes have moved. */
 static int move_bytes(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
-	int flags = (int)sqe->msg_flags | MSG_DONTWAIT;
-	ssize_t r;
+	int r;
 
 	do {
-		char *at = (char *)pointer(sqe->addr) + entry->moved;
-		size_t len = sqe->len - entry->moved;
-
-		/* A datagram may have a receiver, of io_uring_prep_send_set_addr(). */
-		r = sqe->opcode == IORING_OP_RECV ?
-			    recv(sqe->fd, at, len, flags) :
-			    sendto(sqe->fd, at, len, flags, pointer(sqe->addr2),
-				   sqe->addr2 ? sqe->addr_len : 0);
+		r = move_some(entry);
 		if (r < 0)
-			return entry->moved && (errno != EAGAIN || !waits(sqe)) ?
-				       (int)entry->moved :
-				       -errno;
+			return entry->moved && (r != -EAGAIN || !waits(sqe)) ? (int)entry->moved :
+									       r;
 		entry->moved += (size_t)r;
-	} while (r > 0 && sqe->msg_flags & MSG_WAITALL && entry->moved < sqe->len &&
+	} while (r > 0 && sqe->msg_flags & MSG_WAITALL && entry->moved < size_of(sqe) &&
 		 is_stream_socket(sqe->fd));
 	return (int)entry->moved;
 }
@@ -561,9 +607,7 @@ static int receive(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
 
-	if (sqe->ioprio & ~(unsigned)(IORING_RECV_MULTISHOT | IORING_RECVSEND_POLL_FIRST))
-		return -EINVAL;
-	if (sqe->ioprio & IORING_RECVSEND_POLL_FIRST && !entry->happened && waits(sqe))
+	if (sqe->ioprio & POLL_FIRST && !entry->happened && waits(sqe))
 		return -EAGAIN;
 	if (sqe->flags & IOSQE_BUFFER_SELECT)
 		return receive_provided(entry);
@@ -574,7 +618,7 @@ static int receive(struct entry *entry)
 static int send_zc(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
-	int r = sqe->opcode == IORING_OP_SEND_ZC ? move_bytes(entry) : make_call(sqe);
+	int r = move_bytes(entry);
 
 	if (r < 0 || !post(entry, r, IORING_CQE_F_MORE))
 		return r;
@@ -592,12 +636,32 @@ static int connect_socket(struct entry *entry)
 		return r < 0 ? -errno : -error;
 	}
 	r = without_waiting(entry);
-	if (r == -EAGAIN) {
-		entry->timer.fire = try_again;
-		eddy_timer_arm(&entry->timer, eddyi_time_after(eddy_now(), CONNECT_RETRY_NS));
-		return TIMED;
-	}
+	/* A UNIX socket whose backlog is full is never reported as ready. */
+	if (r == -EAGAIN)
+		return try_later(entry, RETRY_NS);
 	return r == -EINPROGRESS ? -EAGAIN : r;
+}
+
+/* After a splice: let it wait for the end that is not ready. If both are, another was faster. */
+static int after_splice(struct entry *entry, int r)
+{
+	const struct io_uring_sqe *sqe = &entry->sqe;
+	struct pollfd ends[] = { { .fd = sqe->splice_fd_in, .events = POLLIN },
+				 { .fd = sqe->fd, .events = POLLOUT } };
+
+	if (r != -EAGAIN || !waits(sqe))
+		return r;
+	if (poll(ends, 2, 0) < 0)
+		return -errno;
+	for (size_t i = 0; i < 2; i++) {
+		if (ends[i].revents & ends[i].events)
+			continue;
+		entry->awaited = ends[i].fd;
+		entry->events = (unsigned)ends[i].events;
+		entry->happened = 0;
+		return -EAGAIN;
+	}
+	return try_later(entry, RETRY_NS);
 }
 
 static int splice_bytes(struct entry *entry)
@@ -605,10 +669,11 @@ static int splice_bytes(struct entry *entry)
 	const struct io_uring_sqe *sqe = &entry->sqe;
 	mode_t in = mode_of(sqe->splice_fd_in), out = mode_of(sqe->fd);
 
-	/* Terminals and sockets that it writes to don't heed SPLICE_F_NONBLOCK. */
 	if (is_of_files(in) || is_of_files(out) || out == S_IFCHR)
 		return TO_POOL;
-	return out == S_IFSOCK ? without_waiting(entry) : splice_ready(sqe);
+	/* Only pipes heed SPLICE_F_NONBLOCK. */
+	entry->awaited = in == S_IFIFO ? sqe->fd : sqe->splice_fd_in;
+	return after_splice(entry, in == out ? make_call(sqe) : without_waiting(entry));
 }
 
 static int look(struct entry *entry)
@@ -669,11 +734,14 @@ static int cancel_named(struct entry *by)
 
 static void time_is_up(struct eddy_timer *timer)
 {
-	struct entry *entry = eddy_of(timer, struct entry, timer), *bounded = entry->bounded;
+	struct entry *entry = eddy_of(timer, struct entry, timer);
+	int r;
 
-	finish(entry, -ETIME);
-	if (bounded)
-		cancel(bounded);
+	/* The end of the other ends this one, too. */
+	entry->result = -ETIME;
+	r = entry->bounded ? cancel(entry->bounded) : -ETIME;
+	if (r < 0)
+		finish(entry, r);
 }
 
 static int begin_timeout(struct entry *entry)
@@ -693,6 +761,7 @@ static int begin_timeout(struct entry *entry)
 	at = eddyi_time_after(at, (uint64_t)time->tv_nsec);
 	if (!(sqe->timeout_flags & IORING_TIMEOUT_ABS))
 		at = eddyi_time_after(eddy_now(), at);
+	entry->result = -ECANCELED;
 	entry->timer.fire = time_is_up;
 	eddy_timer_arm(&entry->timer, at);
 	return TIMED;
@@ -724,17 +793,17 @@ static const struct operation operations[256] = {
 	[IORING_OP_FSETXATTR] = { in_pool, SYS_fsetxattr, .args = { FD, ADDR, OFF, LEN, FLAGS } },
 	[IORING_OP_FGETXATTR] = { in_pool, SYS_fgetxattr, .args = { FD, ADDR, OFF, LEN } },
 	[EDDYI_OP_FTRUNCATE] = { .attempt = in_pool },
-	[IORING_OP_READ] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT },
-	[IORING_OP_READV] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT },
-	[IORING_OP_WRITE] = { try_read_or_write, .events = POLLOUT, .no_wait = RWF_NOWAIT },
-	[IORING_OP_WRITEV] = { try_read_or_write, .events = POLLOUT, .no_wait = RWF_NOWAIT },
-	[IORING_OP_RECV] = { receive, .events = POLLIN, .no_wait = MSG_DONTWAIT },
-	[IORING_OP_RECVMSG] = { at_once, SYS_recvmsg, { FD, ADDR, FLAGS }, POLLIN, MSG_DONTWAIT },
-	[IORING_OP_SEND] = { move_bytes, .events = POLLOUT, .no_wait = MSG_DONTWAIT },
-	[IORING_OP_SENDMSG] = { at_once, SYS_sendmsg, { FD, ADDR, FLAGS }, POLLOUT, MSG_DONTWAIT },
-	[IORING_OP_SEND_ZC] = { send_zc, .events = POLLOUT, .no_wait = MSG_DONTWAIT },
-	[IORING_OP_SENDMSG_ZC] = { send_zc, SYS_sendmsg, { FD, ADDR, FLAGS }, POLLOUT, MSG_DONTWAIT },
-	[IORING_OP_ACCEPT] = { without_waiting, SYS_accept4, { FD, ADDR, OFF, FLAGS }, .events = POLLIN },
+	[IORING_OP_READ] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT, .ioprio = ~0U },
+	[IORING_OP_READV] = { try_read_or_write, .events = POLLIN, .no_wait = RWF_NOWAIT, .ioprio = ~0U },
+	[IORING_OP_WRITE] = { try_read_or_write, .events = POLLOUT, .no_wait = RWF_NOWAIT, .ioprio = ~0U },
+	[IORING_OP_WRITEV] = { try_read_or_write, .events = POLLOUT, .no_wait = RWF_NOWAIT, .ioprio = ~0U },
+	[IORING_OP_RECV] = { receive, .events = POLLIN, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST | IORING_RECV_MULTISHOT },
+	[IORING_OP_RECVMSG] = { move_bytes, .events = POLLIN, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST },
+	[IORING_OP_SEND] = { move_bytes, .events = POLLOUT, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST },
+	[IORING_OP_SENDMSG] = { move_bytes, .events = POLLOUT, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST },
+	[IORING_OP_SEND_ZC] = { send_zc, .events = POLLOUT, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST | EDDYI_SEND_ZC_REPORT_USAGE },
+	[IORING_OP_SENDMSG_ZC] = { send_zc, .events = POLLOUT, .no_wait = MSG_DONTWAIT, .ioprio = POLL_FIRST | EDDYI_SEND_ZC_REPORT_USAGE },
+	[IORING_OP_ACCEPT] = { without_waiting, SYS_accept4, { FD, ADDR, OFF, FLAGS }, .events = POLLIN, .ioprio = IORING_ACCEPT_MULTISHOT },
 	[IORING_OP_CONNECT] = { connect_socket, SYS_connect, { FD, ADDR, OFF }, .events = POLLOUT },
 	[IORING_OP_SPLICE] = { splice_bytes, .events = POLLOUT, .no_wait = SPLICE_F_NONBLOCK },
 	[IORING_OP_TEE] = { splice_bytes, .events = POLLOUT, .no_wait = SPLICE_F_NONBLOCK },
@@ -761,7 +830,7 @@ static void job_ended(struct eddy_message *message)
 	entry->in_pool = false;
 	/* One end of a splice is a file, the other may be a pipe that was not ready. */
 	if (is_splice(&entry->sqe))
-		settle(entry, entry->job.result);
+		settle(entry, after_splice(entry, entry->job.result));
 	else
 		finish(entry, entry->job.result);
 }
@@ -778,7 +847,7 @@ static void to_pool(struct entry *entry)
 	entry->in_pool = eddyi_offload_submit(&entry->job) == 0;
 	if (entry->in_pool)
 		return;
-	/* There are no threads: better late than never. */
+	/* No thread could be started: make the call here, which blocks the loop. */
 	entry->job.result = call_in_pool(entry);
 	job_ended(&entry->job.message);
 }
@@ -822,16 +891,23 @@ static bool is_shot(struct io_uring_sqe *sqe, int result)
 	return false;
 }
 
-/* Try an entry; a multishot until it has no more results, or there is no room for one. */
+/* Try an entry; a multishot until it has no more results, there is no room for one, or it is others' turn. */
 static int try(struct entry *entry)
 {
 	const struct operation *operation = operation_of(&entry->sqe);
 	int r = operation->attempt(entry);
 
-	while (is_shot(&entry->sqe, r) && post(entry, r, entry->flags | IORING_CQE_F_MORE)) {
+	for (int shots = 1; is_shot(&entry->sqe, r); shots++) {
+		if (!post(entry, r, entry->flags | IORING_CQE_F_MORE))
+			return r;
 		entry->flags = 0;
+		if (shots == SHOTS_MAX)
+			return try_later(entry, 0);
 		r = operation->attempt(entry);
 	}
+	/* It is ready, but the receiver that a datagram names is not. */
+	if (r == -EAGAIN && entry->happened & POLLOUT && !entry->moved && waits(&entry->sqe))
+		return try_later(entry, RETRY_NS);
 	return r;
 }
 
@@ -839,13 +915,24 @@ static void try_again(struct eddy_timer *timer)
 {
 	struct entry *entry = eddy_of(timer, struct entry, timer);
 
+	entry->happened = 0;
 	settle(entry, try(entry));
+}
+
+/* Whether all that the entry asks for can be done here. */
+static bool is_known(const struct io_uring_sqe *sqe)
+{
+	const struct operation *operation = operation_of(sqe);
+
+	return operation->attempt && !sqe->personality &&
+	       !(sqe->flags & (IOSQE_FIXED_FILE | IOSQE_IO_DRAIN)) &&
+	       !(sqe->flags & IOSQE_BUFFER_SELECT && sqe->opcode != IORING_OP_RECV) &&
+	       !(sqe->ioprio & ~operation->ioprio);
 }
 
 static void start(struct entry *entry)
 {
 	const struct io_uring_sqe *sqe = &entry->sqe;
-	const struct operation *operation = operation_of(sqe);
 	struct entry *linked = entry->linked;
 
 	if (entry->broken) {
@@ -857,13 +944,10 @@ static void start(struct entry *entry)
 		linked->bounded = entry;
 		start(linked);
 	}
+	entry->awaited = sqe->fd;
 	entry->events = sqe->opcode == IORING_OP_POLL_ADD ? sqe->poll32_events & 0xffff :
-							    operation->events;
-	if (!operation->attempt || sqe->personality ||
-	    sqe->flags & (IOSQE_FIXED_FILE | IOSQE_IO_DRAIN))
-		finish(entry, -EINVAL);
-	else
-		settle(entry, try(entry));
+							    operation_of(sqe)->events;
+	settle(entry, is_known(sqe) ? try(entry) : -EINVAL);
 }
 
 /* ---- turns ---- */
@@ -921,7 +1005,7 @@ static void has_happened(struct poller *poller, uint64_t data, unsigned events)
 		if (entry->armed != data >> 32)
 			entry->happened = 0;
 		r = entry->happened ? try(entry) : -EAGAIN;
-		if (r == -EAGAIN && awaited_of(entry) == fd) {
+		if (r == -EAGAIN && entry->awaited == fd) {
 			entry->edge = waits_on = true;
 		} else {
 			unqueue(entry);

@@ -5,8 +5,8 @@
  *
  * Invariants:
  * 1. Only a loop's thread changes its `is_stuck`, with the registry locked. It is set while the loop
- *    has only internal ops and timers, which wake no task. Only a message, or a signal of eddy_main(), moves a stuck loop on, and it drops
- *    the suspicion before it handles that.
+ *    has only internal ops and timers, which wake no task. Only a message, or a signal of
+ *    eddy_main(), moves a stuck loop on, and it drops the suspicion before it handles that.
  * 2. So while the registry is locked and all loops are stuck, no task runs, and messages posted by
  *    a loop before it got stuck are in a queue. If all queues are empty, only another thread could
  *    post.

@@ -24,7 +24,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum { CLOSED, OPEN, ANSWERING } state;
-	const struct eddy_loop *loop; /* that is asked */
+	const struct eddy_loop *loop; /* the loop that is asked */
 	struct eddyi_out *out;
 } desk = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -58,7 +58,7 @@ static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 	desk.state = OPEN;
 	desk.loop = loop;
 	desk.out = out;
-	/* Not so if the question of an earlier dump is still under way, which serves as well. */
+	/* A question of an earlier dump that is still queued answers this one. */
 	if (!loop->dump.is_asked) {
 		loop->dump.is_asked = true;
 		loop->dump.question.deliver = answer;

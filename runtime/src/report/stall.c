@@ -194,7 +194,7 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 	struct eddyi_stall *stall;
 	int r = 0;
 
-	if (!stall_ns && eddyi_debug_is_on())
+	if (!stall_ns && eddyi_debug_checking())
 		stall_ns = DEBUG_NS;
 	stall = stall_ns ? calloc(1, sizeof(*stall)) : NULL;
 	if (!stall)

@@ -8,8 +8,8 @@ EDDY_BEGIN_DECLS
 
 /* The checks of EDDY_DEBUG. Private: code calls them by the functions below. */
 struct eddyi_debug {
-	/* An object that no loop has used yet, `what`, is used at `where` on a thread without a loop,
-	 * `user`: `remedy`. */
+	/* Warn that an object without an owner is used on a thread without a loop. `what` names the
+	 * object, `where` the call, `user` the thread, `remedy` the fix. */
 	void (*unowned)(const char *what, const char *where, const char *user, const char *remedy);
 	void (*opened_begin)(void);
 	void (*opened_end)(void);
@@ -20,11 +20,13 @@ struct eddyi_debug {
 /* Private. NULL: the variable is not set. */
 extern EDDY_API const struct eddyi_debug *eddyi_debug;
 
-/* Check whether EDDY_DEBUG was set when the first loop of the process began. Any thread may call
- * it. */
-static inline bool eddyi_debug_is_on(void)
+/* Find the checks. Any thread may call it. Return: NULL if EDDY_DEBUG was not set when the first
+ * loop of the process began. */
+static inline const struct eddyi_debug *eddyi_debug_checking(void)
 {
-	return __builtin_expect(__atomic_load_n(&eddyi_debug, __ATOMIC_RELAXED) != NULL, 0);
+	const struct eddyi_debug *debug = __atomic_load_n(&eddyi_debug, __ATOMIC_RELAXED);
+
+	return __builtin_expect(debug != NULL, 0) ? debug : NULL;
 }
 
 /* Say what the current task works on, as "GET /users/{id}"; NULL: nothing in particular. Dumps,
@@ -36,30 +38,38 @@ EDDY_API void eddyi_task_set_label(const char *label);
  * begins, open from now on by eddy's calls. Never suspends. */
 static inline void eddyi_opened_begin(void)
 {
-	if (eddyi_debug_is_on())
-		eddyi_debug->opened_begin();
+	const struct eddyi_debug *debug = eddyi_debug_checking();
+
+	if (debug)
+		debug->opened_begin();
 }
 
 /* Stop noting. A WARN record lists those that are still open, and whose they are by the task's label. */
 static inline void eddyi_opened_end(void)
 {
-	if (eddyi_debug_is_on())
-		eddyi_debug->opened_end();
+	const struct eddyi_debug *debug = eddyi_debug_checking();
+
+	if (debug)
+		debug->opened_end();
 }
 
 /* A descriptor has been opened; below 0: it has not. Return: `fd`. */
 static inline int eddyi_opened(int fd)
 {
-	if (eddyi_debug_is_on() && fd >= 0)
-		eddyi_debug->opened(fd);
+	const struct eddyi_debug *debug = eddyi_debug_checking();
+
+	if (debug && fd >= 0)
+		debug->opened(fd);
 	return fd;
 }
 
 /* A descriptor is about to be closed, or is kept for others on purpose: forget who opened it. */
 static inline void eddyi_opened_forget(int fd)
 {
-	if (eddyi_debug_is_on() && fd >= 0)
-		eddyi_debug->opened_forget(fd);
+	const struct eddyi_debug *debug = eddyi_debug_checking();
+
+	if (debug && fd >= 0)
+		debug->opened_forget(fd);
 }
 
 EDDY_END_DECLS
