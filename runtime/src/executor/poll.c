@@ -545,7 +545,10 @@ static int move_some(const struct entry *entry)
 	}
 	if (entry->moved)
 		message = (struct msghdr){ .msg_iov = at, .msg_iovlen = message.msg_iovlen };
-	if (sqe->opcode == IORING_OP_RECV || sqe->opcode == IORING_OP_RECVMSG)
+	/* Units for systemd permit servers no recvmsg(2). */
+	if (sqe->opcode == IORING_OP_RECV)
+		r = recv(sqe->fd, at->iov_base, at->iov_len, flags);
+	else if (sqe->opcode == IORING_OP_RECVMSG)
 		r = recvmsg(sqe->fd, &message, flags);
 	else
 		r = sendmsg(sqe->fd, &message, flags);
