@@ -875,11 +875,19 @@ EXECUTOR_TEST(splices_between_a_file_and_a_socket)
 	return 0;
 }
 
+static void begin_splice(struct counted *counted, int in, int64_t in_at, int out, int64_t out_at,
+			 unsigned len)
+{
+	struct io_uring_sqe *sqe = begin(counted);
+
+	io_uring_prep_splice(sqe, in, in_at, out, out_at, len, 0);
+	eddy_op_start(&counted->op, sqe);
+}
+
 /* A socket that blocks, and a terminal; neither heeds SPLICE_F_NONBLOCK. */
 EXECUTOR_TEST(cancels_a_splice_from_a_descriptor_that_blocks)
 {
 	struct counted counted;
-	struct io_uring_sqe *sqe;
 	int fds[2], to[2];
 
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
@@ -893,9 +901,7 @@ EXECUTOR_TEST(cancels_a_splice_from_a_descriptor_that_blocks)
 			EXPECT_EQ(unlockpt(fds[1]), 0);
 			fds[0] = open(ptsname(fds[1]), O_RDWR | O_NOCTTY | O_CLOEXEC);
 		}
-		sqe = begin(&counted);
-		io_uring_prep_splice(sqe, fds[0], -1, to[1], -1, 100, 0);
-		eddy_op_start(&counted.op, sqe);
+		begin_splice(&counted, fds[0], -1, to[1], -1, 100);
 		eddy_sleep(5 * EDDY_MS);
 		EXPECT_EQ(counted.calls, 0);
 		eddy_op_cancel(&counted.op);
@@ -964,12 +970,9 @@ EXECUTOR_TEST(cancels_a_splice_from_an_empty_pipe_to_a_file)
 {
 	int file = memfd_create("file", MFD_CLOEXEC), from[2];
 	struct counted counted;
-	struct io_uring_sqe *sqe;
 
 	EXPECT_EQ(pipe2(from, O_CLOEXEC), 0);
-	sqe = begin(&counted);
-	io_uring_prep_splice(sqe, from[0], -1, file, 0, 100, 0);
-	eddy_op_start(&counted.op, sqe);
+	begin_splice(&counted, from[0], -1, file, 0, 100);
 	eddy_sleep(5 * EDDY_MS);
 	EXPECT_EQ(counted.calls, 0);
 	eddy_op_cancel(&counted.op);
@@ -985,16 +988,13 @@ EXECUTOR_TEST(cancels_a_splice_from_an_empty_pipe_to_a_file)
 POLL_TEST(sleeps_while_a_splice_waits_at_an_error_queue)
 {
 	struct counted counted;
-	struct io_uring_sqe *sqe;
 	int fds[2], to[2];
 	uint64_t turns;
 
 	tcp_pair(fds);
 	queue_error(fds[0]);
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
-	sqe = begin(&counted);
-	io_uring_prep_splice(sqe, fds[0], -1, to[1], -1, 100, 0);
-	eddy_op_start(&counted.op, sqe);
+	begin_splice(&counted, fds[0], -1, to[1], -1, 100);
 	expect_turns(4);
 	turns = eddy_loop_stats(eddy_loop_self()).turns;
 	eddy_sleep(30 * EDDY_MS);
@@ -1055,9 +1055,7 @@ POLL_TEST(a_splice_whose_ends_became_ready_goes_on)
 	sqe = begin(&polled);
 	io_uring_prep_poll_multishot(sqe, from[0], POLLIN);
 	eddy_op_start(&polled.op, sqe);
-	sqe = begin(&counted);
-	io_uring_prep_splice(sqe, from[0], -1, to[1], -1, 1, 0);
-	eddy_op_start(&counted.op, sqe);
+	begin_splice(&counted, from[0], -1, to[1], -1, 1);
 	expect_turns(2);
 	while (write(to[1], bytes, sizeof(bytes)) > 0)
 		;
@@ -1080,16 +1078,13 @@ POLL_TEST(a_splice_of_a_file_is_made_again_later)
 {
 	int file = memfd_create("file", MFD_CLOEXEC), to[2];
 	struct counted counted;
-	struct io_uring_sqe *sqe;
 
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
 	EXPECT_EQ(write(file, "bytes", 5), 5);
 	splices.refused = 20;
 	/* What the loop itself has queued is taken. */
 	expect_turns(1);
-	sqe = begin(&counted);
-	io_uring_prep_splice(sqe, file, 0, to[1], -1, 100, 0);
-	eddy_op_start(&counted.op, sqe);
+	begin_splice(&counted, file, 0, to[1], -1, 100);
 	/* The first is the entry's memory. */
 	failing_at = 2;
 	expect_turns(2);
