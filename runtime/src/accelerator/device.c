@@ -16,10 +16,24 @@ static bool is_open;
 static int id = INVALID_DEVID;
 static char name[64];
 
+/* With --enable-intelasm, wolfSSL up to 5.9.2 makes wrong public keys of X25519 if the upper half of
+ * ymm9 is not zero (fe_cmov_table_avx2()). Its ECDSA leaves it so, and its own random numbers, which
+ * these replace, clear it. */
+static void clear_vectors(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx"))
+		__asm__ volatile("vzeroupper" ::: "xmm9");
+#endif
+}
+
 /* wolfSSL would open /dev/urandom for each session and hash its bytes for each number. */
 static int draw(unsigned char *bytes, size_t len)
 {
-	return eddyi_random(bytes, len, 0) < 0 ? CRYPTOCB_UNAVAILABLE : 0;
+	if (eddyi_random(bytes, len, 0) < 0)
+		return CRYPTOCB_UNAVAILABLE;
+	clear_vectors();
+	return 0;
 }
 
 int eddyi_accelerator_answer(struct wc_CryptoInfo *info)
