@@ -506,3 +506,38 @@ Test(param, body_is_kept)
 	EXPECT_ANSWER(app, "POST / HTTP/1.1\n" HOST "\n", "200 ");
 	eddy_app_free(app);
 }
+
+static int beneath(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+	bool slash;
+	int r = eddy_req_path_beneath(req, &path, &slash);
+
+	return r < 0 ? r : eddy_res_ok(res, "%.*s %d", EDDY_FMT(path), slash);
+}
+
+Test(param, path_beneath_a_folder)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/f/{path...}", beneath);
+	eddy_app_map_get(app, "/{id}/f/{path...}", beneath);
+	EXPECT_ANSWER(app, GET("/f/a"), "200 a 0");
+	EXPECT_ANSWER(app, GET("/f/a/b%20c/"), "200 a/b c 1");
+	EXPECT_ANSWER(app, GET("/f/"), "200  1");
+	EXPECT_ANSWER(app, GET("/f"), "200  0");
+	EXPECT_ANSWER(app, GET("/f/a/../b"), "200 b 0");
+	EXPECT_ANSWER(app, GET("/.x/f/a"), "200 a 0");
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const paths[] = { "/f/.a", "/f/a/.b/c", "/f/a%2Fb", "/f/a//b",
+						     "/f/%2e%2e%2fa" };
+		char head[64];
+		struct asked asked;
+
+		snprintf(head, sizeof(head), "GET %s HTTP/1.1\nHost: h\n\n", paths[i]);
+		ask(&asked, app, head);
+		cr_expect(eq(int, asked.status, 404), "%s", paths[i]);
+		ask_end(&asked);
+	}
+	eddy_app_free(app);
+}

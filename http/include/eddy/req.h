@@ -81,6 +81,14 @@ EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
 /* Get all path parameters. Return: 0, -ENOMEM. */
 EDDY_API int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
+/* Get the value of the route's `{name...}` as the path of an entry beneath a folder, decoded;
+ * `*ret_slash` tells whether the target's path ends with a slash, which the value does not. Open it
+ * with RESOLVE_BENEATH (openat2(2)), since symbolic links may lead out of the folder.
+ * Return: 0; -ENOENT (404) if a name in it is empty, begins with a dot, or contains a slash (%2F);
+ * -EDOM if the route has no parameter. */
+EDDY_API int eddy_req_path_beneath(const struct eddy_req *req, struct eddy_str *ret_path,
+				   bool *ret_slash);
+
 /* Get all parameters of the query, at most 4096. `+` is a space; an invalid escape stays as it is.
  * Return: 0; -EMSGSIZE (400) if there are more; -ENOMEM. */
 EDDY_API int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);

@@ -91,6 +91,37 @@ int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
 	return 0;
 }
 
+int eddyi_req_beneath(const struct eddy_req *req, bool (*accepts)(struct eddy_str name),
+		      struct eddy_str *ret_path, bool *ret_slash)
+{
+	struct eddy_str path = req->head.target.path, rest = req->params[param_count(req) - 1];
+
+	for (size_t i = 0; i < req->path.count; i++) {
+		struct eddy_str name = req->path.segments[i];
+
+		/* Only the rest of a path can contain an empty segment. */
+		if (!name.len)
+			return -ENOENT;
+		/* An escaped slash is not a separator. */
+		if (rest.len && name.ptr >= rest.ptr &&
+		    (memchr(name.ptr, '/', name.len) || !accepts(name)))
+			return -ENOENT;
+	}
+	*ret_path = rest.len ? rest : EDDY_STR("");
+	*ret_slash = !path.len || path.ptr[path.len - 1] == '/';
+	return 0;
+}
+
+static bool is_visible(struct eddy_str name)
+{
+	return name.ptr[0] != '.';
+}
+
+int eddy_req_path_beneath(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash)
+{
+	return param_count(req) ? eddyi_req_beneath(req, is_visible, ret_path, ret_slash) : -EDOM;
+}
+
 /* ---- the query ---- */
 
 int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)

@@ -7,6 +7,13 @@
 /* Get the limit of a body that is saved as a file: of the route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
+/* Get the value of the pattern's last parameter, `{name...}`, as a path beneath a folder, whose names
+ * are all accepted. Names are not empty and contain no '/'. `*ret_slash`: the target's path ends with
+ * a slash, which the value does not.
+ * Return: 0, -ENOENT. */
+int eddyi_req_beneath(const struct eddy_req *req, bool (*accepts)(struct eddy_str name),
+		      struct eddy_str *ret_path, bool *ret_slash);
+
 /* Free what layers keep for the request. */
 void eddyi_req_layers_deinit(struct eddy_req *req);
 

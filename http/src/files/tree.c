@@ -1,4 +1,4 @@
-#include "exchange/exchange_state.h"
+#include "exchange/req.h"
 #include "incoming.h"
 #include "open_files.h"
 #include "text/syntax.h"
@@ -33,38 +33,15 @@ static const struct {
 
 /* ---- finding the file ---- */
 
-static bool is_served(const struct eddyi_tree *tree, struct eddy_str name)
+static bool is_visible(struct eddy_str name)
 {
-	if (memchr(name.ptr, '/', name.len))
-		return false; /* an escaped slash is not a separator */
-	if (name.ptr[0] != '.')
-		return true;
-	return tree->dot_files && !eddy_str_eq_z(name, ".") && !eddy_str_eq_z(name, "..") &&
+	return name.ptr[0] != '.';
+}
+
+static bool is_ours(struct eddy_str name)
+{
+	return !eddy_str_eq_z(name, ".") && !eddy_str_eq_z(name, "..") &&
 	       !eddy_str_starts(name, eddy_str_from(EDDYI_HIDDEN_PREFIX));
-}
-
-/* Get the path within the tree. Return: .ptr NULL if it can't name a file. */
-static struct eddy_str path_of(const struct eddyi_tree *tree, const struct eddy_req *req)
-{
-	struct eddy_str path = req->params[req->route->param_count - 1];
-
-	for (size_t i = 0; i < req->path.count; i++) {
-		struct eddy_str name = req->path.segments[i];
-
-		/* Only the rest of a path can contain an empty segment. */
-		if (!name.len)
-			return eddy_str(NULL, 0);
-		if (path.len && name.ptr >= path.ptr && !is_served(tree, name))
-			return eddy_str(NULL, 0);
-	}
-	return path.len ? path : EDDY_STR("");
-}
-
-static bool has_slash_behind(const struct eddy_req *req)
-{
-	struct eddy_str path = req->head.target.path;
-
-	return !path.len || path.ptr[path.len - 1] == '/';
 }
 
 /* ---- responses ---- */
@@ -140,7 +117,8 @@ static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct ed
 }
 
 /* Respond with the folder's index, or redirect to it. */
-static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path)
+static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path,
+			 bool slash)
 {
 	struct eddy_req *req = res->req;
 	struct eddyi_found found;
@@ -155,7 +133,7 @@ static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, st
 	r = eddyi_folder_find(tree->folder, req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r < 0)
 		return r == -EISDIR ? -ENOENT : r;
-	if (has_slash_behind(req))
+	if (slash)
 		return answer(tree, res, path, &found);
 	eddyi_outgoing_close(&found.file);
 	return redirect(req, res);
@@ -165,20 +143,21 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddy_route *route = req->route->value;
 	const struct eddyi_tree *tree = route->tree;
-	struct eddy_str path = path_of(tree, req);
 	struct eddyi_found found;
-	int r;
+	struct eddy_str path;
+	bool slash;
+	int r = eddyi_req_beneath(req, tree->dot_files ? is_ours : is_visible, &path, &slash);
 
-	if (!path.ptr)
-		return -ENOENT;
-	if (!path.len || has_slash_behind(req))
-		return answer_folder(tree, res, path);
+	if (r < 0)
+		return r;
+	if (!path.len || slash)
+		return answer_folder(tree, res, path, slash);
 	path = eddyi_arena_dup(&req->arena, path);
 	if (!path.ptr)
 		return -ENOMEM;
 	r = eddyi_folder_find(tree->folder, req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r == -EISDIR)
-		return answer_folder(tree, res, path);
+		return answer_folder(tree, res, path, slash);
 	return r < 0 ? r : answer(tree, res, path, &found);
 }
 
