@@ -47,7 +47,18 @@ static void cut(struct eddy_req *req)
 	note("cut");
 }
 
+static int interim(struct eddy_req *req, int status, const struct eddy_header *fields)
+{
+	(void)req;
+	note("interim %d", status);
+	for (; fields && fields->name; fields++)
+		note(" %s=%s", fields->name, fields->value);
+	note("; ");
+	return 0;
+}
+
 static const struct eddyi_stream_verbs verbs = {
+	.interim = interim,
 	.send_head = send_head,
 	.send = send_some,
 	.cut = cut,
@@ -71,6 +82,25 @@ static int stream_badly(struct eddy_req *req, struct eddy_res *res)
 {
 	stream(req, res);
 	return -EIO;
+}
+
+static const struct eddy_header links[] = { { "link", "</a.css>; rel=preload" }, { 0 } };
+
+static int hint(struct eddy_req *req, struct eddy_res *res)
+{
+	static const struct eddy_header own[] = { { "content-length", "3" }, { 0 } };
+	static const struct eddy_header torn[] = { { "link", "a\r\nb: c" }, { 0 } };
+
+	(void)req;
+	cr_expect_eq(eddy_res_interim(res, 103, links), 0);
+	cr_expect_eq(eddy_res_interim(res, 102, NULL), 0);
+	cr_expect_eq(eddy_res_interim(res, 100, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 101, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 200, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 103, own), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 103, torn), -EINVAL);
+	eddy_res_write(res, "one", 3);
+	return eddy_res_interim(res, 103, links);
 }
 
 static int wait_for_body(struct eddy_req *req, struct eddy_res *res)
@@ -127,6 +157,7 @@ static int exchange(void *arg)
 
 	eddyi_service_init(&service);
 	eddy_app_map_get(app, "/hello", hello);
+	eddy_app_map_get(app, "/hint", hint);
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/stream_badly", stream_badly);
 	eddy_app_map_get(app, "/wait_for_body", wait_for_body);
@@ -181,6 +212,12 @@ Test(exchange, sends_a_stream)
 	expect("GET /stream", true, "200; one; two; .; ");
 	/* A handler that writes is stopped where there is no body. */
 	expect("HEAD /stream", true, "200; ; .; ");
+}
+
+Test(exchange, sends_interim_responses_before_the_head)
+{
+	expect("GET /hint", true,
+	       "interim 103 link=</a.css>; rel=preload; interim 102; 200; one; .; ");
 }
 
 Test(exchange, cuts_what_is_not_complete)

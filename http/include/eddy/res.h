@@ -7,6 +7,7 @@
 #define EDDY_RES_H
 
 #include <eddy/app.h>
+#include <eddy/header.h>
 #include <jansson.h>
 
 EDDY_BEGIN_DECLS
@@ -97,6 +98,13 @@ struct eddy_file_options {
  * -ENOMEM. */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
 			   const struct eddy_file_options *options);
+
+/* Send an interim response (RFC 9110 section 15.2), such as 103 Early Hints, before the response.
+ * `fields` are its own, and a name of NULL ends them; NULL: none. Does nothing if the client speaks
+ * HTTP/1.0, or once the head has been sent. Suspends.
+ * Return: 0; -EINVAL for a status that is not 102 to 199, a field that the server sets, a malformed
+ * name or a control byte in a value; otherwise as eddy_res_write(). */
+EDDY_API int eddy_res_interim(struct eddy_res *res, int status, const struct eddy_header *fields);
 
 /* Append all `len` bytes to a streamed response; the first call also sends the head. A slow client
  * applies backpressure: the call returns when there is room. Return its error from the handler.

@@ -630,3 +630,17 @@ int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last)
 	res->head_sent = true;
 	return verbs->send(res->req, bytes, last);
 }
+
+int eddy_res_interim(struct eddy_res *res, int status, const struct eddy_header *fields)
+{
+	bool valid = status >= 102 && status <= 199;
+
+	for (const struct eddy_header *field = fields; field && field->name; field++)
+		valid &= eddyi_res_may_set(field->name) &&
+			 eddyi_syntax_is_value(eddy_str_from(field->value));
+	if (!valid)
+		return -EINVAL;
+	if (res->head_sent || res->failed)
+		return res->failed;
+	return res->req->stream->verbs->interim(res->req, status, fields);
+}
