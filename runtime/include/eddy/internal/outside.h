@@ -143,7 +143,9 @@ EDDYI_NOW(int, fstatat, (int dir, const char *path, struct stat *ret_st, int fla
 EDDYI_NOW(int, fstatfs, (int fd, struct statfs *ret_fs), (fd, ret_fs))
 EDDYI_NOW(int, chmod, (const char *path, mode_t mode), (path, mode))
 EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
+EDDYI_NOW(int, fsync, (int fd), (fd))
 EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
+EDDYI_NOW(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
 	  (from_dir, from, to_dir, to, flags))
 EDDYI_NOW(int, renameat2, (int from_dir, const char *from, int to_dir, const char *to,
