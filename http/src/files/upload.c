@@ -33,10 +33,8 @@ int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options
 	return options->accept && !options->accept(name) ? -EINVAL : 0;
 }
 
-/* Check the request's conditions on the existing file (RFC 9110 section 13). That there is none is
- * checked again at publishing.
- * Return: 0; -EEXIST if a condition fails (412). */
-static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
+int eddyi_upload_check_conditions(struct eddy_req *req, int dir, const char *name,
+				  bool *ret_no_replace)
 {
 	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 	struct eddyi_validator validator;
@@ -117,8 +115,9 @@ static int receive(struct eddy_req *req, struct eddyi_incoming *incoming, const 
 	return eddyi_incoming_receive_body(incoming, req);
 }
 
-int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
-		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
+int eddyi_upload_save(struct eddy_req *req, int dir, struct eddy_str name,
+		      const struct eddy_save_options *options, eddyi_upload_judge_fn *judge,
+		      void *arg, struct eddy_saved *ret_saved)
 {
 	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .dir = dir, .fd = -1 };
 	struct eddy_save_options how = options ? *options : eddyi_upload_defaults;
@@ -136,19 +135,29 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			"content-range");
 	r = eddyi_upload_check_name(copy, &how);
 	if (r == 0)
-		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
+		r = eddyi_upload_check_conditions(req, dir, copy.ptr, &asked_for_none);
 	if (r == 0)
 		r = receive(req, &incoming, copy.ptr, &how);
+	if (r == 0 && judge) {
+		r = judge(arg, &incoming, &incoming.dir, &copy.ptr);
+		incoming.seen = (struct eddyi_incoming_look){ 0 };
+	}
 	if (r == 0) {
 		how.no_replace |= asked_for_none;
 		r = eddyi_upload_publish(&incoming, copy.ptr, &how, &replaced);
 		if (r == -EEXIST && asked_for_none)
 			eddyi_req_fail(req, r, 412, NULL);
 	}
-	if (r < 0)
-		return r;
-	*ret_saved = (struct eddy_saved){ copy, incoming.written, replaced };
-	return 0;
+	if (r == 0)
+		*ret_saved =
+			(struct eddy_saved){ eddy_str_from(copy.ptr), incoming.written, replaced };
+	return r;
+}
+
+int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
+		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
+{
+	return eddyi_upload_save(req, dir, name, options, NULL, NULL, ret_saved);
 }
 
 int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
