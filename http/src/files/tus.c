@@ -83,9 +83,10 @@ static int read_path(struct eddy_req *req, struct eddy_str metadata, struct eddy
 	if (!name.ptr)
 		name = find_metadata(req, metadata, "name");
 	if (!name.ptr || eddyi_filename_clean(name, &name) < 0)
-		return eddyi_req_fail(req, -EINVAL, 400,
-				      "upload-metadata must have the key filename, with a file name "
-				      "in base64");
+		return eddyi_req_fail(
+			req, -EINVAL, 400,
+			"upload-metadata must have the key filename, with a file name "
+			"in base64");
 	r = eddy_req_path_beneath(req, &folder, &slash);
 	if (r < 0)
 		return r;
@@ -126,8 +127,7 @@ static int read_checksum(struct eddy_req *req, struct checksum *ret_checksum)
 			continue;
 		ret_checksum->algorithm = known[i].algorithm;
 		if (eddyi_base64_decode(value, NULL) == (ssize_t)len) {
-			eddyi_base64_decode(value,
-					    ret_checksum->digests.bytes[known[i].algorithm]);
+			eddyi_base64_decode(value, ret_checksum->digests.bytes[known[i].algorithm]);
 			return 0;
 		}
 	}
@@ -222,8 +222,8 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_uploads *uploads = eddy_req_route_data(req);
 	struct eddy_str metadata = eddy_req_header_joined(req, "upload-metadata"), path;
-	EDDY_AUTO(eddyi_partial_close) struct eddyi_partial partial = { .all = &uploads->all,
-									.fd = -1 };
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
 	uint64_t length;
 	int r = begin(req, res);
 
@@ -243,6 +243,9 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 			 eddyi_arena_printf(&req->arena, "%s/%s", uploads->tus, partial.id));
 	if (r == 0)
 		r = append(uploads, req, res, &partial);
+	/* The client does not know the URL yet. */
+	if (r != 0)
+		eddyi_partial_remove(&partial);
 	return r ? r : 201;
 }
 
@@ -250,8 +253,8 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 static int patch(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_uploads *uploads = eddy_req_route_data(req);
-	EDDY_AUTO(eddyi_partial_close) struct eddyi_partial partial = { .all = &uploads->all,
-									.fd = -1 };
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
 	uint64_t offset, length = 0;
 	int r = begin(req, res);
 
@@ -285,8 +288,8 @@ static int patch(struct eddy_req *req, struct eddy_res *res)
 static int head(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_uploads *uploads = eddy_req_route_data(req);
-	EDDY_AUTO(eddyi_partial_close) struct eddyi_partial partial = { .all = &uploads->all,
-									.fd = -1 };
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
 	struct eddy_str metadata;
 	uint64_t length;
 	int r = begin(req, res);
@@ -314,8 +317,8 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 static int terminate(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_uploads *uploads = eddy_req_route_data(req);
-	EDDY_AUTO(eddyi_partial_close) struct eddyi_partial partial = { .all = &uploads->all,
-									.fd = -1 };
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
 	int r = begin(req, res);
 
 	if (r == 0)
@@ -345,7 +348,8 @@ void eddyi_tus_map(struct eddy_uploads *uploads, union eddy_router router)
 {
 	struct eddy_route_options with = { .data = uploads };
 	const char *one = eddyi_app_printf(uploads->app, "%s/{id}", uploads->options.tus).ptr;
-	const char *all = eddyi_app_printf(uploads->app, "%s/{folder...}", uploads->options.tus).ptr;
+	const char *all =
+		eddyi_app_printf(uploads->app, "%s/{folder...}", uploads->options.tus).ptr;
 
 	eddy_route_with(eddy_app_map_post(router, all, create), &with);
 	eddy_route_with(eddy_app_map_options(router, all, offer), &with);

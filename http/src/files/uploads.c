@@ -364,7 +364,7 @@ struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *
 	eddy_app_add_task(app, "uploads", sweep, uploads);
 	eddyi_draft_map(uploads, router);
 	if (own->tus)
-		eddyi_tus_map(uploads, router);
+		(void)0;
 	return uploads;
 }
 
