@@ -416,9 +416,9 @@ static int answer_append(struct eddy_req *req, struct eddy_res *res)
 	set_complete(res, false);
 	if (!eddy_str_eq_nocase(eddyi_req_media_type(req), EDDY_STR(MEDIA_TYPE)) || req->decoded) {
 		eddy_res_set_z(res, "accept-patch", MEDIA_TYPE);
-		return eddyi_req_fail(req, -EMEDIUMTYPE, 415,
-				      "the media type must be " MEDIA_TYPE
-				      ", without a content coding");
+		return eddyi_req_fail(
+			req, -EMEDIUMTYPE, 415,
+			"the media type must be application/partial-upload, without a content coding");
 	}
 	if (!part.said.has_offset || !part.said.has_complete)
 		return eddyi_req_fail(req, -EINVAL, 400,

@@ -187,7 +187,7 @@ static int begin(struct eddy_req *req, struct eddy_res *res)
 	if (eddy_str_eq_z(eddy_req_header(req, "tus-resumable"), VERSION))
 		return 0;
 	eddy_res_set_z(res, "tus-version", VERSION);
-	return eddyi_req_fail(req, -EINVAL, 412, "the field tus-resumable must be " VERSION);
+	return eddyi_req_fail(req, -EINVAL, 412, "the field tus-resumable must be 1.0.0");
 }
 
 static bool has_content_type(struct eddy_req *req)
@@ -197,8 +197,9 @@ static bool has_content_type(struct eddy_req *req)
 
 static int refuse_type(struct eddy_req *req)
 {
-	return eddyi_req_fail(req, -EMEDIUMTYPE, 415,
-			      "the media type must be " MEDIA_TYPE ", without a content coding");
+	return eddyi_req_fail(
+		req, -EMEDIUMTYPE, 415,
+		"the media type must be application/offset+octet-stream, without a content coding");
 }
 
 /* Return: 0; otherwise as a handler. */

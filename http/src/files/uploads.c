@@ -315,8 +315,9 @@ static int sweep(void *arg)
 		r = eddyi_partials_sweep(&uploads->all,
 					 uploads->options.expired ? tell_expired : NULL, uploads);
 		if (r < 0 && r != -ECANCELED)
-			eddy_warn("eddy::http", "can't look for expired uploads in %s: %s",
-				  EDDYI_PARTIAL_FOLDER, strerror(-r));
+			eddy_warn("eddy::http",
+				  "can't look for expired uploads in .eddy-uploads: %s",
+				  strerror(-r));
 	} while (eddy_sleep(pause) == 0);
 	return 0;
 }
