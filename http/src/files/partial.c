@@ -342,7 +342,8 @@ static int find(void *arg)
 
 	if (folder < 0)
 		return folder;
-	partial->state = read_state(folder, partial->id);
+	if (!partial->state)
+		partial->state = read_state(folder, partial->id);
 	if (!partial->state)
 		return -ENOENT;
 	partial->fd = eddyi_openat_now(folder, partial->id, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
