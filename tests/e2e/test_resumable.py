@@ -1,5 +1,7 @@
 """Uploads that can be resumed, by the IETF's draft and by tus: what requests are answered, and what is on the disk."""
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -527,3 +529,163 @@ class Kills(Resumable):
             os.unlink(self.path('ballast'))
             self.finish(server, url)
             self.assertEqual(self.names(), before)
+
+
+class Digests(Resumable):
+    """RFC 9530 with the draft."""
+
+    def digest(self, name, data, algorithm='sha-256'):
+        value = base64.b64encode(hashlib.new(algorithm.replace('-', ''), data).digest()).decode()
+        return f'{name}: {algorithm}=:{value}:'
+
+    def test_content(self):
+        server = self.serve_uploads()
+        response = server.ask(request('PUT', '/files/x', 'Upload-Complete: ?1', self.digest('Content-Digest', b'other'), body='abc'))
+        self.assertProblem(response, 400, 'content-digest')
+        self.assertEqual((self.names(), self.hidden()), ([], []))
+        url = self.create(server, 'x', self.digest('Content-Digest', b'abc'), body=b'abc')
+        # Bytes that are not as announced are not kept, and their offset is not told.
+        with server.connect() as wire:
+            wire.send(self.append(url, 3, b'def', self.digest('Content-Digest', b'other'), INTEROP))
+            response = wire.read()
+            self.assertProblem(response, 400, 'content-digest')
+            self.assertEqual((response.header('upload-offset'), response.header('upload-complete')), ('3', '?0'))
+        self.assertEqual(self.state(server, url), (3, False))
+        for algorithm in ('sha-256', 'sha-512'):
+            with self.subTest(algorithm):
+                offset, _ = self.state(server, url)
+                header = self.digest('Content-Digest', b'def', algorithm)
+                self.assertEqual(server.ask(self.append(url, offset, b'def', header)).status, 204)
+        self.assertProblem(server.ask(self.append(url, 9, b'ghi', 'Content-Digest: sha-256=abc')), 400)
+        self.assertEqual(server.ask(self.append(url, 9, complete=True)).status, 201)
+        self.assertEqual(self.read('x'), b'abcdefdef')
+
+    def test_whole(self):
+        server = self.serve_uploads()
+        for data, status in ((b'abcdef', 201), (b'other', 400)):
+            url = self.create(server, 'x', self.digest('Repr-Digest', data), body=b'abc')
+            server.kill()
+            server = self.serve_uploads()
+            response = server.ask(self.append(url, 3, b'def', complete=True))
+            self.assertEqual((response.status, response.header('upload-complete')), (status, '?1'), response)
+        self.assertProblem(server.get(url), 404)
+        self.assertEqual(self.read('x'), b'abcdef')
+        # The digest is kept with the file.
+        response = server.get('/files/x', 'Want-Repr-Digest: sha-256=1')
+        self.assertEqual('Repr-Digest: ' + (response.header('repr-digest') or ''), self.digest('Repr-Digest', b'abcdef'))
+
+
+class Tus(Resumable):
+    """tus 1.0.0."""
+    TUS = 'Tus-Resumable: 1.0.0'
+    BYTES = 'Content-Type: application/offset+octet-stream'
+
+    def serve_tus(self, *args):
+        return self.serve_uploads('--tus', '/tus', *args)
+
+    def metadata(self, name):
+        return 'Upload-Metadata: filename ' + base64.b64encode(name.encode()).decode() + ',is_confidential'
+
+    def begin(self, server, name='x', *headers, path='/tus/', body=b''):
+        response = server.ask(request('POST', path, self.TUS, self.metadata(name), *headers, body=body))
+        self.assertEqual(response.status, 201, response)
+        self.assertEqual(response.header('tus-resumable'), '1.0.0')
+        self.assertRegex(response.header('location'), '^/tus/[0-9a-f]{32}$')
+        return response.header('location')
+
+    def patch(self, url, offset, body, *headers):
+        return request('PATCH', url, self.TUS, self.BYTES, f'Upload-Offset: {offset}', *headers, body=body)
+
+    def head(self, server, url):
+        response = server.get(url, self.TUS, method='HEAD')
+        self.assertEqual(response.status, 200, response)
+        self.assertEqual(response.header('cache-control'), 'no-store')
+        return response
+
+    def test_upload(self):
+        server = self.serve_tus()
+        url = self.begin(server, 'x', 'Upload-Length: 6')
+        response = self.head(server, url)
+        self.assertEqual((response.header('upload-offset'), response.header('upload-length')), ('0', '6'))
+        self.assertEqual('Upload-Metadata: ' + response.header('upload-metadata'), self.metadata('x'))
+        response = server.ask(self.patch(url, 0, b'abc'))
+        self.assertEqual((response.status, response.header('upload-offset')), (204, '3'))
+        self.assertRegex(response.header('upload-expires'), ' GMT$')
+        self.assertEqual(self.names(), [])
+        response = server.ask(self.patch(url, 3, b'def'))
+        self.assertEqual((response.status, response.header('upload-offset'), response.body), (204, '6', b''))
+        self.assertEqual(self.read('x'), b'abcdef')
+        self.assertEqual(self.head(server, url).header('upload-offset'), '6')
+        self.assertEqual(server.ask(self.patch(url, 6, b'')).status, 204)
+        self.assertProblem(server.ask(self.patch(url, 6, b'g')), 409)
+
+    def test_creation(self):
+        os.mkdir(self.path('sub'))
+        server = self.serve_tus()
+        url = self.begin(server, 'x', 'Upload-Length: 6', self.BYTES, body=b'abc')
+        self.assertEqual(self.head(server, url).header('upload-offset'), '3')
+        self.begin(server, 'whole', 'Upload-Length: 3', self.BYTES, body=b'abc')
+        self.begin(server, 'empty', 'Upload-Length: 0')
+        self.begin(server, '../../sub/name', 'Upload-Length: 0')
+        self.begin(server, 'x', 'Upload-Length: 0', path='/tus/sub')
+        self.assertEqual((self.names(), os.listdir(self.path('sub'))), (['empty', 'name', 'sub', 'whole'], ['x']))
+        url = self.begin(server, 'later', 'Upload-Defer-Length: 1')
+        self.assertEqual(self.head(server, url).header('upload-defer-length'), '1')
+        self.assertEqual(server.ask(self.patch(url, 0, b'abc')).status, 204)
+        self.assertEqual(server.ask(self.patch(url, 3, b'def', 'Upload-Length: 6')).status, 204)
+        self.assertEqual(self.read('later'), b'abcdef')
+        # Over the draft's URL it is the same upload.
+        url = self.begin(server, 'y', 'Upload-Length: 3').replace('/tus/', '/uploads/')
+        self.assertEqual(self.state(server, url), (0, False))
+
+    def test_errors(self):
+        server = self.serve_tus('--max', 10)
+        ask = server.ask
+        response = ask(request('POST', '/tus/', self.metadata('x'), 'Upload-Length: 1'))
+        self.assertProblem(response, 412)
+        self.assertEqual(response.header('tus-version'), '1.0.0')
+        for lines in ((), ('Upload-Length: -1',), ('Upload-Length: 1', 'Upload-Defer-Length: 1'), ('Upload-Defer-Length: 2',)):
+            self.assertProblem(ask(request('POST', '/tus/', self.TUS, self.metadata('x'), *lines)), 400)
+        for metadata in ('Upload-Metadata: filename', 'Upload-Metadata: filename ***', 'Upload-Metadata: other YQ==', 'X: y',
+                         self.metadata('..'), self.metadata('a\nb')):
+            self.assertProblem(ask(request('POST', '/tus/', self.TUS, metadata, 'Upload-Length: 1')), 400)
+        self.assertProblem(ask(request('POST', '/tus/', self.TUS, self.metadata('x'), 'Upload-Length: 11')), 413)
+        self.assertProblem(ask(request('POST', '/tus/', self.TUS, self.metadata('x'), 'Upload-Length: 1', body='a')), 415)
+        self.assertProblem(ask(request('POST', '/tus/no/', self.TUS, self.metadata('x'), 'Upload-Length: 1')), 404)
+        self.assertEqual(self.hidden(), [])
+        url = self.begin(server, 'x', 'Upload-Length: 3')
+        self.assertProblem(ask(self.patch(url, 1, b'a')), 409)
+        self.assertProblem(ask(request('PATCH', url, self.TUS, 'Upload-Offset: 0', body='a')), 415)
+        self.assertProblem(ask(request('PATCH', url, self.TUS, self.BYTES, body='a')), 400)
+        self.assertProblem(ask(self.patch(url, 0, b'abcd')), 413)
+        self.assertEqual(self.head(server, url).header('upload-offset'), '0')
+        self.assertProblem(ask(self.patch('/tus/' + '0' * 32, 0, b'a')), 404)
+        self.assertEqual(server.get('/tus/' + '0' * 32, self.TUS, method='HEAD').status, 404)
+
+    def test_checksum(self):
+        server = self.serve_tus()
+        url = self.begin(server, 'x', 'Upload-Length: 9')
+        checksum = lambda name, data: f'Upload-Checksum: {name} {base64.b64encode(hashlib.new(name, data).digest()).decode()}'
+        response = server.ask(self.patch(url, 0, b'abc', checksum('sha1', b'other')))
+        self.assertEqual((response.status, response.header('upload-offset')), (460, '0'))
+        for i, name in enumerate(('sha1', 'sha256', 'sha512')):
+            self.assertEqual(server.ask(self.patch(url, 3 * i, b'abc', checksum(name, b'abc'))).status, 204)
+        self.assertEqual(self.read('x'), b'abcabcabc')
+        url = self.begin(server, 'y', 'Upload-Length: 9')
+        for value in ('md5 AAAA', 'sha1', 'sha1 AAAA', 'sha1 ' + '*' * 28):
+            self.assertProblem(server.ask(self.patch(url, 0, b'abc', f'Upload-Checksum: {value}')), 400)
+        self.assertEqual(self.head(server, url).header('upload-offset'), '0')
+
+    def test_termination(self):
+        server = self.serve_tus()
+        url = self.begin(server, 'x', 'Upload-Length: 9')
+        self.assertEqual(server.get(url, self.TUS, method='DELETE').status, 204)
+        self.assertEqual(server.get(url, self.TUS, method='HEAD').status, 404)
+        self.assertEqual(self.hidden(), [])
+
+    def test_offer(self):
+        response = self.serve_tus('--max', 10).get('/tus/', method='OPTIONS')
+        self.assertEqual((response.status, response.header('tus-version'), response.header('tus-max-size')), (204, '1.0.0', '10'))
+        for extension in ('creation', 'creation-with-upload', 'termination', 'checksum', 'expiration'):
+            self.assertIn(extension, response.header('tus-extension').split(','))
+        self.assertIn('sha1', response.header('tus-checksum-algorithm').split(','))

@@ -1,7 +1,9 @@
 /* Resumable uploads of the IETF: draft-ietf-httpbis-resumable-upload-12. */
 #include "uploads.h"
 
+#include "digest_file.h"
 #include "exchange/req.h"
+#include "text/structured.h"
 
 #include <eddy/internal/text.h>
 #include <eddy/loop.h>
@@ -19,32 +21,32 @@
 
 /* ---- fields ---- */
 
-/* Get the value of an item without its parameters (RFC 9651 section 3.3); .ptr is NULL if the field
- * is absent. Several lines of the field are no item. */
-static struct eddy_str item(struct eddy_req *req, const char *name)
+/* Other values are ignored. Return: whether the field is there and valid. */
+static bool read_item(struct eddy_req *req, const char *name, enum eddyi_structured_type type,
+		      int64_t *ret_value)
 {
-	struct eddy_str rest = eddy_req_header_joined(req, name), value;
+	struct eddy_str field = eddy_req_header_joined(req, name);
+	struct eddyi_structured item;
 
-	if (!rest.ptr)
-		return rest;
-	eddy_str_split(&rest, ';', &value);
-	return eddy_str_trim(value);
+	if (!field.ptr || eddyi_structured_parse_item(field, &item) < 0 || item.type != type ||
+	    item.integer < 0)
+		return false;
+	*ret_value = item.integer;
+	return true;
 }
 
-/* Other values are ignored. Return: whether the field is there and valid. */
 static bool read_integer(struct eddy_req *req, const char *name, uint64_t *ret_value)
 {
-	struct eddy_str value = item(req, name);
-
-	return value.ptr && value.len <= 15 && eddy_str_to_u64(value, ret_value) == 0;
+	return read_item(req, name, EDDYI_STRUCTURED_INTEGER, (int64_t *)ret_value);
 }
 
 static bool read_boolean(struct eddy_req *req, const char *name, bool *ret_value)
 {
-	struct eddy_str value = item(req, name);
+	int64_t value = 0;
+	bool valid = read_item(req, name, EDDYI_STRUCTURED_BOOLEAN, &value);
 
-	*ret_value = eddy_str_eq_z(value, "?1");
-	return *ret_value || eddy_str_eq_z(value, "?0");
+	*ret_value = value;
+	return valid;
 }
 
 /* What a request says of its upload. */
@@ -215,7 +217,8 @@ struct part {
 	struct eddy_res *res;
 	struct eddyi_partial *partial;
 	struct said said;
-	uint64_t told; /* when the client last learned the offset */
+	struct eddyi_digests announced; /* of the body */
+	uint64_t told;                  /* when the client last learned the offset */
 };
 
 /* Now and then tell the client the offset. */
@@ -234,6 +237,14 @@ static void tell(void *arg, uint64_t offset)
 	part->told = eddy_now();
 }
 
+/* Return: 0, -EBADMSG. */
+static int read_digest(struct part *part)
+{
+	if (!EDDYI_TLS)
+		return 0;
+	return eddyi_digest_announced(part->req, EDDYI_CONTENT_DIGEST, &part->announced);
+}
+
 /* The limit of the offset at the end of this request. */
 static uint64_t end_of(const struct part *part, uint64_t length)
 {
@@ -245,17 +256,34 @@ static uint64_t end_of(const struct part *part, uint64_t length)
 	return length < max ? length : max;
 }
 
+/* Append the body if it has the digest that is announced: bytes that have not are taken back, and so
+ * their offset is not told before.
+ * Return: 0; -errno. */
+static int take(struct part *part, uint64_t length)
+{
+	struct eddyi_partial *partial = part->partial;
+	bool checks = part->announced.known, tells = knows_interim(part->req) && !checks;
+	uint64_t from = partial->offset;
+	int r, taken_back;
+
+	part->told = eddy_now();
+	r = eddyi_partial_receive(partial, part->req, end_of(part, length), tells ? tell : NULL,
+				  part);
+	if (r == 0 && checks)
+		r = eddyi_digest_check(part->req, EDDYI_CONTENT_DIGEST, &part->announced,
+				       partial->fd, from, partial->offset - from);
+	if (r < 0 && checks && r != -EFBIG) {
+		taken_back = eddyi_partial_take_back(partial, from);
+		r = taken_back < 0 ? taken_back : r;
+	}
+	return r < 0 ? r : eddyi_partial_sync(partial);
+}
+
 /* Append the body. Return: 0; otherwise as a handler or ANSWERED. */
 static int receive(struct part *part, uint64_t length)
 {
-	bool tells = knows_interim(part->req);
-	int r;
+	int r = take(part, length);
 
-	part->told = eddy_now();
-	r = eddyi_partial_receive(part->partial, part->req, end_of(part, length),
-				  tells ? tell : NULL, part);
-	if (r == 0)
-		r = eddyi_partial_sync(part->partial);
 	set_complete(part->res, false);
 	if (r == -EFBIG) {
 		/* The draft's section 4.4.2: the upload is invalid from now on. */
@@ -334,6 +362,8 @@ int eddyi_draft_create(struct eddy_uploads *uploads, struct eddy_req *req, struc
 	if (!limited.content)
 		limited.content = EDDY_LENGTH_UNKNOWN;
 	r = check_limits(uploads, req, res, &limited, limited.content);
+	if (r == 0)
+		r = read_digest(&part);
 	if (r == 0 && learn_length(&part.said, 0, &length) < 0)
 		r = inconsistent(res);
 	if (r == 0)
@@ -363,7 +393,7 @@ static int check_append(struct part *part, uint64_t *length)
 	uint64_t known = *length, end;
 	int r;
 
-	if (partial->fd < 0)
+	if (partial->is_complete)
 		return said->content ? inconsistent(part->res) :
 				       problem(part->res, 400, "completed-upload",
 					       "upload is already completed", NULL);
@@ -423,7 +453,9 @@ static int answer_append(struct eddy_req *req, struct eddy_res *res)
 	if (!part.said.has_offset || !part.said.has_complete)
 		return eddyi_req_fail(req, -EINVAL, 400,
 				      "the fields upload-offset and upload-complete are required");
-	r = append(&part);
+	r = read_digest(&part);
+	if (r == 0)
+		r = append(&part);
 	return r == ANSWERED ? 0 : r;
 }
 
@@ -447,7 +479,7 @@ static int answer_state(struct eddy_req *req, struct eddy_res *res)
 	if (r < 0)
 		return r;
 	length = eddyi_partial_length(&partial);
-	set_complete(res, partial.fd < 0);
+	set_complete(res, partial.is_complete);
 	set_number(res, "upload-offset", partial.offset);
 	if (length != EDDY_LENGTH_UNKNOWN)
 		set_number(res, "upload-length", length);

@@ -352,6 +352,7 @@ static int find(void *arg)
 	if (partial->fd < 0) {
 		if (!has_arrived(all, partial->state, &st) || is_past(all, st.st_ctim))
 			return -ENOENT;
+		partial->is_complete = true;
 	} else if (eddyi_fstat_now(partial->fd, &st) < 0) {
 		return -errno;
 	} else if (lock_file(partial->fd) < 0) {
@@ -370,11 +371,11 @@ static int discard(void *arg)
 	char name[NAME_SIZE];
 
 	eddyi_unlinkat_now(folder, name_of(partial->id, ".json", name), 0);
-	if (partial->fd >= 0) {
+	if (!partial->is_complete)
 		eddyi_unlinkat_now(folder, partial->id, 0);
-		/* This frees its pages, which takes a while. */
+	/* This may free its pages, which takes a while. */
+	if (partial->fd >= 0)
 		eddyi_close_now(partial->fd);
-	}
 	return 0;
 }
 
@@ -489,7 +490,7 @@ uint64_t eddyi_partial_length(const struct eddyi_partial *partial)
 {
 	const json_t *length = json_object_get(partial->state, "length");
 
-	if (partial->fd < 0 && partial->hold)
+	if (partial->is_complete)
 		return partial->offset;
 	return json_is_integer(length) && json_integer_value(length) >= 0 ?
 		       (uint64_t)json_integer_value(length) :
@@ -576,9 +577,7 @@ int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *na
 	r = eddyi_incoming_rename(&incoming, name, no_replace, ret_replaced);
 	if (r < 0)
 		return r;
-	eddyi_close_now(partial->fd);
-	eddyi_descriptors_give_back(partial->party, true);
-	partial->fd = -1;
+	partial->is_complete = true;
 	uncount(partial->all);
 	return partial->all->sync ? eddy_fsync(dir, false) : 0;
 }
@@ -590,11 +589,12 @@ void eddyi_partial_remove(struct eddyi_partial *partial)
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload(discard, partial);
 	eddy_scope_end(&shield);
-	if (partial->fd < 0)
-		return;
-	eddyi_descriptors_give_back(partial->party, true);
+	if (!partial->is_complete)
+		uncount(partial->all);
+	if (partial->fd >= 0)
+		eddyi_descriptors_give_back(partial->party, true);
 	partial->fd = -1;
-	uncount(partial->all);
+	partial->is_complete = true;
 }
 
 /* ---- the sweep ---- */

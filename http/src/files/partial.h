@@ -41,7 +41,8 @@ struct eddyi_partial {
 	struct eddyi_party *party;
 	struct eddyi_partial_hold *hold; /* private; NULL: not held */
 	char id[EDDYI_PARTIAL_ID_LEN + 1];
-	int fd; /* of ID, for reading and writing; -1 if it is complete */
+	int fd; /* of its bytes, for reading and writing; -1 if they were complete before */
+	bool is_complete;
 	uint64_t offset;
 	/* Members: "path" beneath the folder; "length", absent if it is unknown; others are the
 	 * protocols'. Owned. */

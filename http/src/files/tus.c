@@ -17,8 +17,7 @@
 #define MEDIA_TYPE "application/offset+octet-stream"
 #define STATUS_CHECKSUM_MISMATCH 460
 
-#define EXTENSIONS                                                                                 \
-	"creation,creation-with-upload,creation-defer-length,termination,checksum,expiration"
+#define EXTENSIONS "creation,creation-with-upload,creation-defer-length,termination,expiration"
 
 /* ---- fields ---- */
 
@@ -44,7 +43,7 @@ static void set_state(const struct eddy_uploads *uploads, struct eddy_res *res,
 	time_t seconds = (time_t)(uploads->options.expire_ns / EDDY_SECOND);
 
 	set_number(res, "upload-offset", partial->offset);
-	if (partial->fd >= 0)
+	if (!partial->is_complete)
 		eddy_res_set(res, "upload-expires",
 			     eddyi_date_format(eddyi_clock_seconds() + seconds, date));
 }
@@ -116,8 +115,8 @@ static int read_checksum(struct eddy_req *req, struct checksum *ret_checksum)
 	};
 	struct eddy_str value = eddy_req_header(req, "upload-checksum"), name;
 
-	*ret_checksum = (struct checksum){ .is_there = value.ptr };
-	if (!value.ptr)
+	*ret_checksum = (struct checksum){ .is_there = EDDYI_TLS && value.ptr };
+	if (!ret_checksum->is_there)
 		return 0;
 	eddy_str_split(&value, ' ', &name);
 	for (size_t i = 0; value.ptr && i < sizeof(known) / sizeof(known[0]); i++) {
@@ -164,7 +163,7 @@ static int append(struct eddy_uploads *uploads, struct eddy_req *req, struct edd
 
 	if (r == 0)
 		r = eddyi_partial_receive(partial, req, length < max ? length : max, NULL, NULL);
-	if (r == 0 && checksum.is_there)
+	if (EDDYI_TLS && r == 0 && checksum.is_there)
 		r = check(&checksum, partial, from);
 	/* Bytes that were not checked count for nothing. */
 	if (r != 0 && checksum.is_there && partial->offset > from &&
@@ -267,11 +266,11 @@ static int patch(struct eddy_req *req, struct eddy_res *res)
 		r = eddyi_uploads_find(uploads, req, &partial);
 	if (r != 0)
 		return r;
-	if (offset != partial.offset || (partial.fd < 0 && eddy_req_length(req))) {
+	if (offset != partial.offset || (partial.is_complete && eddy_req_length(req))) {
 		set_state(uploads, res, &partial);
 		return eddyi_req_fail(req, -EEXIST, 409, "this is not the upload's offset");
 	}
-	if (partial.fd < 0)
+	if (partial.is_complete)
 		return 204;
 	if (eddyi_partial_length(&partial) == EDDY_LENGTH_UNKNOWN &&
 	    read_number(req, "upload-length", &length)) {
@@ -338,8 +337,9 @@ static int offer(struct eddy_req *req, struct eddy_res *res)
 
 	eddy_res_set_z(res, "tus-resumable", VERSION);
 	eddy_res_set_z(res, "tus-version", VERSION);
-	eddy_res_set_z(res, "tus-extension", EXTENSIONS);
-	eddy_res_set_z(res, "tus-checksum-algorithm", "sha1,sha256,sha512");
+	eddy_res_set_z(res, "tus-extension", EDDYI_TLS ? EXTENSIONS ",checksum" : EXTENSIONS);
+	if (EDDYI_TLS)
+		eddy_res_set_z(res, "tus-checksum-algorithm", "sha1,sha256,sha512");
 	if (max != EDDY_NEVER)
 		set_number(res, "tus-max-size", max);
 	return 204;

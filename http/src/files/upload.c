@@ -14,9 +14,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define CONTENT_DIGEST "content-digest"
-#define REPR_DIGEST "repr-digest"
-
 #define DECODED_SIZE ((size_t)(64 * EDDY_KIB))
 
 const struct eddy_save_options eddyi_upload_defaults;
@@ -122,8 +119,8 @@ static int read_announced(struct eddy_req *req, struct announced *announced)
 	/* Digests of a coded body are of its encoded bytes, which are not saved. */
 	if (!EDDYI_TLS || req->decoded)
 		return 0;
-	r = eddyi_digest_announced(req, CONTENT_DIGEST, &announced->content);
-	return r < 0 ? r : eddyi_digest_announced(req, REPR_DIGEST, &announced->repr);
+	r = eddyi_digest_announced(req, EDDYI_CONTENT_DIGEST, &announced->content);
+	return r < 0 ? r : eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced->repr);
 }
 
 /* Compare the received file with what was announced, in one pass. */
@@ -139,10 +136,11 @@ static int check_announced(struct eddy_req *req, const struct eddyi_incoming *in
 		return -errno;
 	r = eddyi_digest_of(incoming->fd, 0, incoming->written, algorithms, &announced->known);
 	if (r == 0)
-		r = eddyi_digest_compare(req, CONTENT_DIGEST, &announced->content,
+		r = eddyi_digest_compare(req, EDDYI_CONTENT_DIGEST, &announced->content,
 					 &announced->known);
 	if (r == 0)
-		r = eddyi_digest_compare(req, REPR_DIGEST, &announced->repr, &announced->known);
+		r = eddyi_digest_compare(req, EDDYI_REPR_DIGEST, &announced->repr,
+					 &announced->known);
 	return r;
 }
 

@@ -1,5 +1,6 @@
 #include "uploads.h"
 
+#include "digest_file.h"
 #include "exchange/req.h"
 #include "upload.h"
 
@@ -135,6 +136,23 @@ static int begin(struct eddy_uploads *uploads, struct eddy_req *req, struct targ
 	return r;
 }
 
+/* Keep the digest of the whole that the request announces, if there is one. Return: 0, -EBADMSG,
+ * -ENOMEM. */
+static int keep_digest(struct eddy_req *req, json_t *state)
+{
+	struct eddy_str field = eddy_req_header_joined(req, EDDYI_REPR_DIGEST);
+	struct eddyi_digests announced;
+	int r;
+
+	if (!EDDYI_TLS || !field.ptr)
+		return 0;
+	r = eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced);
+	if (r == 0 &&
+	    json_object_set_new(state, EDDYI_REPR_DIGEST, json_stringn(field.ptr, field.len)) < 0)
+		r = -ENOMEM;
+	return r;
+}
+
 int eddyi_uploads_begin(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 			struct eddy_str path, uint64_t length, json_t *state,
 			struct eddyi_partial *ret_partial)
@@ -146,6 +164,8 @@ int eddyi_uploads_begin(struct eddy_uploads *uploads, struct eddy_req *req, stru
 	r = open_target(uploads, req, path, &target);
 	if (r == 0)
 		r = ask_begin(uploads, req, res, path, length);
+	if (r == 0)
+		r = keep_digest(req, state);
 	if (r == 0 &&
 	    (json_object_set_new(state, "path", json_stringn(path.ptr, path.len)) < 0 ||
 	     (length != EDDY_LENGTH_UNKNOWN &&
@@ -172,7 +192,27 @@ int eddyi_uploads_find(struct eddy_uploads *uploads, struct eddy_req *req,
 	return r;
 }
 
-/* Let the program judge the upload, and publish it. */
+/* Compare the upload with the digests announced at its begin, and with those of this request.
+ * Return: 0, -EBADMSG, -errno. */
+static int check_digests(struct eddy_req *req, const struct eddyi_partial *partial,
+			 struct eddyi_digests *ret_known)
+{
+	struct eddy_str first = eddyi_partial_text(partial, EDDYI_REPR_DIGEST);
+	struct eddyi_digests announced[2] = { 0 };
+	int r = eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced[1]);
+
+	ret_known->known = 0;
+	if (r == 0)
+		r = eddyi_digest_parse(first, &announced[0]);
+	if (r == 0 && (announced[0].known | announced[1].known))
+		r = eddyi_digest_of(partial->fd, 0, partial->offset,
+				    announced[0].known | announced[1].known, ret_known);
+	for (int i = 0; i < 2 && r == 0; i++)
+		r = eddyi_digest_compare(req, EDDYI_REPR_DIGEST, &announced[i], ret_known);
+	return r;
+}
+
+/* Let the program judge the upload, and publish it. Return: as a handler. */
 static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 		   struct eddyi_partial *partial)
 {
@@ -208,7 +248,21 @@ static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct ed
 int eddyi_uploads_complete(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 			   struct eddyi_partial *partial)
 {
-	return publish(uploads, req, res, partial);
+	struct eddyi_digests known = { 0 };
+	struct stat st;
+	int r = 0;
+
+	if (EDDYI_TLS)
+		r = check_digests(req, partial, &known);
+	if (r == -EBADMSG)
+		eddyi_partial_remove(partial);
+	if (r == 0 && known.known && eddyi_fstat_now(partial->fd, &st) < 0)
+		r = -errno;
+	if (r == 0)
+		r = publish(uploads, req, res, partial);
+	if (r == 0 && known.known)
+		eddyi_digest_keep(partial->fd, &st, &known);
+	return r;
 }
 
 int eddyi_uploads_explain(struct eddy_req *req, const struct eddyi_partial *partial, int error)
@@ -365,7 +419,7 @@ struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *
 	eddy_app_add_task(app, "uploads", sweep, uploads);
 	eddyi_draft_map(uploads, router);
 	if (own->tus)
-		(void)0;
+		eddyi_tus_map(uploads, router);
 	return uploads;
 }
 
