@@ -241,6 +241,10 @@ class Draft(Resumable):
             self.assertEqual(server.ask(self.append(url, 100 * i, b'x' * 100)).status, 204)
         self.assertProblem(server.ask(self.append(url, 1000, b'x' * 10)), 413)
         self.assertEqual(server.ask(self.append(url, 1000, complete=True)).json()['size'], 1000)
+        # Too many bytes end an upload, even if they are few.
+        url = self.create(server, 'x', 'Upload-Length: 10', body=b'x' * 10)
+        self.assertEqual(server.ask(self.append(url, 10, b'x')).status, 400)
+        self.assertProblem(server.get(url), 404)
         # The size of a body in chunks is not known before.
         url = self.create(server)
         self.assertProblem(server.ask(self.append(url, 0, chunked('x' * 101), 'Transfer-Encoding: chunked')), 413)

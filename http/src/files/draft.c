@@ -245,14 +245,20 @@ static int read_digest(struct part *part)
 	return eddyi_digest_announced(part->req, EDDYI_CONTENT_DIGEST, &part->announced);
 }
 
+static uint64_t append_max_of(const struct part *part)
+{
+	uint64_t max = part->uploads->options.append_max;
+
+	return max ? max : EDDY_NEVER;
+}
+
 /* The limit of the offset at the end of this request. */
 static uint64_t end_of(const struct part *part, uint64_t length)
 {
 	uint64_t max = eddyi_uploads_max(part->uploads, part->req);
-	uint64_t append_max = part->uploads->options.append_max;
 
-	if (append_max && append_max < max - part->partial->offset)
-		max = part->partial->offset + append_max;
+	if (append_max_of(part) < max - part->partial->offset)
+		max = part->partial->offset + append_max_of(part);
 	return length < max ? length : max;
 }
 
@@ -403,13 +409,14 @@ static int check_append(struct part *part, uint64_t *length)
 	}
 	end = said->content == EDDY_LENGTH_UNKNOWN ? said->content :
 						     partial->offset + said->content;
-	r = check_limits(part->uploads, part->req, part->res, said, end);
-	if (r != 0)
-		return r;
-	if (end != EDDY_LENGTH_UNKNOWN && end > known) {
+	/* A body that may not be sent in one request does no harm to the upload. */
+	if (end != EDDY_LENGTH_UNKNOWN && end > known && said->content <= append_max_of(part)) {
 		eddyi_partial_remove(partial);
 		return inconsistent(part->res);
 	}
+	r = check_limits(part->uploads, part->req, part->res, said, end);
+	if (r != 0)
+		return r;
 	if (learn_length(said, partial->offset, length) < 0)
 		return inconsistent(part->res);
 	if (*length == known)
