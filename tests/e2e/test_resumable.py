@@ -306,7 +306,7 @@ class Draft(Resumable):
         # Those of an earlier process count.
         server.kill()
         server = self.serve_uploads('--count-max', 2)
-        self.eventually(lambda: server.ask(request('POST', '/files/c', 'Upload-Complete: ?0')).status == 507)
+        self.assertProblem(server.ask(request('POST', '/files/c', 'Upload-Complete: ?0')), 507)
 
     def test_expiry(self):
         server = self.serve_uploads('--expire', 400, '--hooks')

@@ -691,13 +691,19 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 			 void (*expired)(void *arg, const json_t *state), void *arg)
 {
 	struct sweep sweep = { .all = all, .expired = json_array() };
-	int r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
+	unsigned before;
+	int r;
 
-	if (r == 0) {
-		pthread_mutex_lock(&all->lock);
-		all->count = sweep.count;
-		pthread_mutex_unlock(&all->lock);
-	}
+	pthread_mutex_lock(&all->lock);
+	before = all->count;
+	pthread_mutex_unlock(&all->lock);
+	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
+	pthread_mutex_lock(&all->lock);
+	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next sweep. */
+	if (r == 0)
+		all->count = sweep.count + all->count > before ? sweep.count + all->count - before :
+								 0;
+	pthread_mutex_unlock(&all->lock);
 	for (size_t i = 0; expired && i < json_array_size(sweep.expired); i++)
 		expired(arg, json_array_get(sweep.expired, i));
 	json_decref(sweep.expired);

@@ -357,22 +357,33 @@ static void tell_expired(void *arg, const json_t *state)
 	uploads->options.expired(uploads->app, &upload);
 }
 
+static void sweep(struct eddy_uploads *uploads)
+{
+	int r = eddyi_partials_sweep(&uploads->all, uploads->options.expired ? tell_expired : NULL,
+				     uploads);
+
+	if (r < 0 && r != -ECANCELED)
+		eddy_warn("eddy::http", "can't look for expired uploads in .eddy-uploads: %s",
+			  strerror(-r));
+}
+
+/* Before the first request, so that uploads of an earlier run are counted. */
+static int start(struct eddy_app *app, void *data)
+{
+	(void)app;
+	sweep(data);
+	return 0;
+}
+
 /* Task. */
-static int sweep(void *arg)
+static int sweep_again(void *arg)
 {
 	struct eddy_uploads *uploads = arg;
 	uint64_t pause = uploads->all.expire_ns / 4;
-	int r;
 
 	pause = pause > SWEEP_NS ? SWEEP_NS : pause;
-	do {
-		r = eddyi_partials_sweep(&uploads->all,
-					 uploads->options.expired ? tell_expired : NULL, uploads);
-		if (r < 0 && r != -ECANCELED)
-			eddy_warn("eddy::http",
-				  "can't look for expired uploads in .eddy-uploads: %s",
-				  strerror(-r));
-	} while (eddy_sleep(pause) == 0);
+	while (eddy_sleep(pause) == 0)
+		sweep(uploads);
 	return 0;
 }
 
@@ -416,7 +427,8 @@ struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *
 	uploads->tus = beneath(uploads, router.group, own->tus);
 	eddyi_partials_init(&uploads->all, fd, own->count_max, own->expire_ns, own->sync);
 	eddy_app_at_free(app, free_uploads, uploads);
-	eddy_app_add_task(app, "uploads", sweep, uploads);
+	eddy_app_at_start(app, start, uploads);
+	eddy_app_add_task(app, "uploads", sweep_again, uploads);
 	eddyi_draft_map(uploads, router);
 	if (own->tus)
 		eddyi_tus_map(uploads, router);
