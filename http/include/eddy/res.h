@@ -102,10 +102,25 @@ EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
  * applies backpressure: the call returns when there is room. Return its error from the handler.
  * Suspends.
  * Return: 0; -EPIPE or -ECONNRESET if the client left; -ECANCELED if it stalled; -ENOMEM; -EPIPE
- * after the head of a response without a body (HEAD, 204, 304), which is then complete. After an
- * error all further calls return it again. If the head could not be sent, the error becomes the
- * response, even if the handler returns 0 or a status below 400, unless it sets another body. */
+ * after the head of a response without a body (HEAD, 204, 304), which is then complete; -EOVERFLOW
+ * beyond the length of eddy_res_announce(), and none of these bytes is sent. After an error all
+ * further calls return it again. If the head could not be sent, the error becomes the response,
+ * even if the handler returns 0 or a status below 400, unless it sets another body. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
+
+/* Append `len` bytes of the regular file `fd` from `offset` on, without copying them through the
+ * program where the connection allows it, as eddy_res_file() does. Otherwise like eddy_res_write().
+ * Suspends; `fd` stays open meanwhile, and is not closed.
+ * Return: as eddy_res_write(); -ENODATA if the file is too short, after its bytes; -EIO. */
+EDDY_API int eddy_res_write_file(struct eddy_res *res, int fd, uint64_t offset, uint64_t len);
+
+/* Announce the length of a stream before its first byte, so that it is sent with content-length and
+ * without chunks, also to HEAD. The handler must then write exactly `length` bytes: if it writes
+ * less or more, an ERROR record says so and the connection is cut, or 500 is sent if the head has
+ * not been sent. A content coding (eddy/compression.h) removes the length. A later call that sets a
+ * body cancels the announcement.
+ * Return: 0; -EINVAL after the head was sent. */
+EDDY_API int eddy_res_announce(struct eddy_res *res, uint64_t length);
 
 EDDY_END_DECLS
 
