@@ -367,15 +367,15 @@ static void begin_stream(struct eddy_req *req)
 }
 
 /* Report a program that breaks its announcement. Return: `error`. */
-static int fail_length(struct eddy_res *res, int error)
+static int fail_length(struct eddy_res *res, uint64_t written, int error)
 {
 	struct eddy_req *req = res->req;
 
 	eddy_log(EDDY_LOG_ERROR, "eddy::http",
 		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
-		 "%.*s %.*s writes %s than the %llu bytes that it has announced",
+		 "%.*s %.*s has announced %llu bytes, but writes %llu",
 		 EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path),
-		 error == -EOVERFLOW ? "more" : "less", (unsigned long long)res->announced_length);
+		 (unsigned long long)res->announced_length, (unsigned long long)written);
 	res->is_cut = res->head_sent;
 	return error;
 }
@@ -388,7 +388,7 @@ static int send_stream(struct eddy_req *req, struct eddy_str bytes, struct eddy_
 	uint64_t len = file ? file->len : bytes.len;
 
 	if (res->announced && len > res->announced_length - res->written)
-		return fail_length(res, -EOVERFLOW);
+		return fail_length(res, res->written + len, -EOVERFLOW);
 	res->written += len;
 	begin_stream(req);
 	if (res->coded.coder)
@@ -450,7 +450,7 @@ static int end_stream(struct eddy_req *req)
 	struct eddy_res *res = &req->res;
 
 	if (res->announced && res->written < res->announced_length && !eddyi_res_is_silent(res))
-		return fail_length(res, -ENODATA);
+		return fail_length(res, res->written, -ENODATA);
 	begin_stream(req);
 	if (res->coded.coder)
 		return eddyi_coded_end(req);
