@@ -394,7 +394,7 @@ int files_api(struct eddy_req *req, struct eddy_res *res)
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (path.len && path.ptr[path.len - 1] == '/')
+	if (path.len > 1 && path.ptr[path.len - 1] == '/')
 		path.len--;
 	return files_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
 }
