@@ -19,6 +19,9 @@ static void usage(FILE *out)
 	      "  --workers N         threads, each with its own loop (default: 1)\n"
 	      "  --max-size BYTES    largest upload (default: limited by the disk only)\n"
 	      "  --no-upload         read only: reject PUT, POST and DELETE\n"
+	      "  --login FILE        ask for a name and password; FILE has lines NAME:PASSWORD, and\n"
+	      "                      only its owner may read it\n"
+	      "  --insecure-login    allow passwords to cross a network without HTTPS\n"
 	      "  --cert FILE         serve HTTPS with this certificate (PEM)\n"
 	      "  --key FILE          its private key, unless it is in the same file\n"
 	      "  --technique NAME    how files are sent: auto, splice, ring-splice, sendfile,\n"
@@ -49,6 +52,13 @@ static void take(struct files_settings *settings, int option)
 		break;
 	case 'n':
 		settings->files.no_upload = true;
+		break;
+	case 'l':
+		files_login_free(settings->files.login);
+		settings->files.login = files_login_load(optarg);
+		break;
+	case 'i':
+		settings->files.insecure_login = true;
 		break;
 	case 'C':
 		settings->tls.cert = optarg;
@@ -91,6 +101,8 @@ void files_settings_parse(struct files_settings *settings, int argc, char **argv
 		{ "workers", required_argument, NULL, 'w' },
 		{ "max-size", required_argument, NULL, 'm' },
 		{ "no-upload", no_argument, NULL, 'n' },
+		{ "login", required_argument, NULL, 'l' },
+		{ "insecure-login", no_argument, NULL, 'i' },
 		{ "cert", required_argument, NULL, 'C' },
 		{ "key", required_argument, NULL, 'K' },
 		{ "technique", required_argument, NULL, 't' },
