@@ -1,5 +1,5 @@
 """Folders as zip archives, as the program files makes them."""
-# needs: unzip
+# needs: curl unzip
 import contextlib
 import io
 import os
