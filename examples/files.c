@@ -1,7 +1,7 @@
 /* files: a file server for a folder and those in it, with downloads, uploads and a web page.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
- *           [--login FILE] [--insecure-login]
+ *           [--login FILE] [--insecure-login] [--upload-age SECS] [--append-max BYTES]
  *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files] [--no-sandbox]
  *
  *     $ files ~/shared &
@@ -19,12 +19,16 @@
 #include <eddy/layer.h>
 #include <eddy/runtime.h>
 #include <eddy/upload.h>
+#include <eddy/uploads.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Smaller pieces of an upload would cost more than they carry. */
+#define APPEND_MIN 32
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -98,20 +102,11 @@ static int get(struct eddy_req *req, struct eddy_res *res)
 
 /* ---- PUT /files/{path} ---- */
 
-static int put_file(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
+static int receive(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
 {
-	EDDY_AUTO(files_place_close) struct files_place place = { 0 };
-	struct eddy_save_options options = files_save_options(req);
-	char *copy = eddy_req_strdup(req, path);
-	struct eddy_saved saved;
-	int r = copy ? files_place_open(files_of(req), copy, &place) : -ENOMEM;
+	struct eddy_uploads *uploads = files_of(req)->uploads;
 
-	if (r == 0)
-		r = eddy_req_save_at(req, place.dir, eddy_str_from(place.name), &options, &saved);
-	if (r < 0)
-		return files_refused(res, r);
-	eddy_res_status(res, saved.replaced ? 200 : 201);
-	return eddy_res_json(res, describe(&saved));
+	return files_refused(res, eddy_uploads_receive(uploads, req, res, path));
 }
 
 static int put(struct eddy_req *req, struct eddy_res *res)
@@ -124,10 +119,10 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 		return eddy_res_problem(res, 400,
 					"a file name must be UTF-8 without control characters, and "
 					"not contain '/' or begin with a dot");
-	return slash ? files_folder_make(req, res, path) : put_file(req, res, path);
+	return slash ? files_folder_make(req, res, path) : receive(req, res, path);
 }
 
-/* ---- POST /files/{path}/ ---- */
+/* ---- POST /files/{path} ---- */
 
 static int save_form(struct eddy_req *req, struct eddy_res *res, int dir)
 {
@@ -156,15 +151,24 @@ static int post(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	if (!path.len)
 		return save_form(req, res, files_of(req)->dir);
+	if (!slash)
+		return receive(req, res, path);
 	copy = eddy_req_strdup(req, path);
-	if (!slash || !copy)
-		return copy ? -ENOENT : -ENOMEM;
+	if (!copy)
+		return -ENOMEM;
 	dir = files_open(files_of(req), copy, O_PATH | O_DIRECTORY);
 	if (dir < 0)
 		return dir;
 	r = save_form(req, res, dir);
 	close(dir);
 	return r;
+}
+
+/* ---- OPTIONS /files/{path} ---- */
+
+static int offer(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_uploads_offer(files_of(req)->uploads, req, res);
 }
 
 /* ---- DELETE /files/{path} ---- */
@@ -222,6 +226,20 @@ static void use_sandbox(struct eddy_app *app, const struct files *files)
 			      });
 }
 
+/* The URLs of uploads that can be resumed, and tus. */
+static void use_uploads(struct eddy_app *app, struct files *files)
+{
+	files->uploads = eddy_app_add_uploads(app, files->path,
+					      &(struct eddy_uploads_options){
+						      .max = files->max_size,
+						      .append_max = files->append_max,
+						      .append_min = APPEND_MIN,
+						      .expire_ns = files->upload_age * EDDY_SECOND,
+						      .tus = "/tus",
+					      });
+	eddy_app_map_options(app, "/files/{path...}", offer);
+}
+
 static void map(struct eddy_app *app)
 {
 	eddy_app_map_get(app, "/", files_index);
@@ -240,7 +258,10 @@ static void map(struct eddy_app *app)
 int main(int argc, char **argv)
 {
 	struct files_settings settings = {
-		.files = { .bind = "localhost:7878", .path = ".", .max_size = EDDY_NEVER },
+		.files = { .bind = "localhost:7878",
+			   .path = ".",
+			   .max_size = EDDY_NEVER,
+			   .upload_age = 86400 },
 		.server = { .restart = true },
 	};
 	struct files *files = &settings.files;
@@ -268,6 +289,8 @@ int main(int argc, char **argv)
 				 &(struct eddy_same_origin_options){ .local_only = !files->login });
 	eddy_app_add_filter(app, files_guard, NULL);
 	map(app);
+	if (!files->no_upload)
+		use_uploads(app, files);
 	files_look_around(files);
 	eddy_app_add_task(app, "greet", files_greet, files);
 	r = eddy_app_run_blocking(app);

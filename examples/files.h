@@ -11,16 +11,19 @@ struct ifaddrs;
 
 struct files {
 	struct eddy_app *app;
-	int dir;                   /* the folder */
-	const char *path;          /* as the user typed it */
-	const char *bind;          /* the address, as the user typed it */
-	bool secure;               /* HTTPS */
-	bool no_upload;            /* reject all changes */
-	bool unwritable;           /* the server could not write to the folder at the start */
-	bool insecure_login;       /* passwords may be sent without encryption */
-	uint64_t max_size;         /* of an upload in bytes; EDDY_NEVER: no limit */
-	struct files_login *login; /* who may use the server; NULL: everyone */
-	struct ifaddrs *addresses; /* of this machine, for files_greet(); NULL: unknown */
+	int dir;                      /* the folder */
+	const char *path;             /* as the user typed it */
+	const char *bind;             /* the address, as the user typed it */
+	bool secure;                  /* HTTPS */
+	bool no_upload;               /* reject all changes */
+	bool unwritable;              /* the server could not write to the folder at the start */
+	bool insecure_login;          /* passwords may be sent without encryption */
+	struct eddy_uploads *uploads; /* NULL: reject all */
+	uint64_t upload_age;          /* seconds that an incomplete upload is kept */
+	uint64_t append_max;          /* bytes of one request of an upload in pieces; 0: no limit */
+	uint64_t max_size;            /* of an upload in bytes; EDDY_NEVER: no limit */
+	struct files_login *login;    /* who may use the server; NULL: everyone */
+	struct ifaddrs *addresses;    /* of this machine, for files_greet(); NULL: unknown */
 };
 
 /* Whether the pages offer uploads and deletions. */

@@ -18,7 +18,10 @@ static void usage(FILE *out)
 	      "                      localhost:7878)\n"
 	      "  --workers N         threads, each with its own loop (default: 1)\n"
 	      "  --max-size BYTES    largest upload (default: limited by the disk only)\n"
-	      "  --no-upload         read only: reject PUT, POST and DELETE\n"
+	      "  --append-max BYTES  largest request of an upload in pieces, for proxies that limit\n"
+	      "                      bodies (default: no limit)\n"
+	      "  --upload-age SECS   how long incomplete uploads are kept (default: 86400)\n"
+	      "  --no-upload         read only: reject all changes\n"
 	      "  --login FILE        ask for a name and password; FILE has lines NAME:PASSWORD, and\n"
 	      "                      only its owner may read it\n"
 	      "  --insecure-login    allow passwords to cross a network without HTTPS\n"
@@ -49,6 +52,12 @@ static void take(struct files_settings *settings, int option)
 		break;
 	case 'm':
 		settings->files.max_size = switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
+		break;
+	case 'a':
+		settings->files.append_max = switch_number("append-max", optarg, 1, EDDY_NEVER - 1);
+		break;
+	case 'A':
+		settings->files.upload_age = switch_number("upload-age", optarg, 1, UINT32_MAX);
 		break;
 	case 'n':
 		settings->files.no_upload = true;
@@ -100,6 +109,8 @@ void files_settings_parse(struct files_settings *settings, int argc, char **argv
 		{ "bind", required_argument, NULL, 'b' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "max-size", required_argument, NULL, 'm' },
+		{ "append-max", required_argument, NULL, 'a' },
+		{ "upload-age", required_argument, NULL, 'A' },
 		{ "no-upload", no_argument, NULL, 'n' },
 		{ "login", required_argument, NULL, 'l' },
 		{ "insecure-login", no_argument, NULL, 'i' },
