@@ -20,7 +20,7 @@ STALLED_NAME = f'{STALLED} downloads, {STALLED} uploads stalled'
 ROUTES = (10, 10000)
 SUITE = 'TLS_AES_128_GCM_SHA256'
 KEYS = {'ecdsa': 'ECDSA P-256', 'rsa': 'RSA 2048'}
-TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
+TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache')
 
 
 @dataclasses.dataclass

@@ -78,7 +78,7 @@ class Files(Sandboxed):
 
     def test_every_technique(self):
         data = os.urandom(300 * KIB)
-        for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'ring-splice', 'splice')),
+        for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache', 'ring-splice', 'splice')),
                                    ('--upload-technique', ('recv-write', 'ring-splice', 'splice'))):
             for technique in techniques:
                 with self.subTest(technique):

@@ -2,7 +2,7 @@
 from slow_disk import SlowDisk, content
 from wire import KIB, MIB, Case, request
 
-TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
+TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache')
 DOWNLOADS = 4
 
 

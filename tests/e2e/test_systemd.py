@@ -101,7 +101,7 @@ class SystemCalls(Case):
 
     def every_technique(self, kind, env=None):
         data = os.urandom(MIB)
-        for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'ring-splice', 'splice')),
+        for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache', 'ring-splice', 'splice')),
                                    ('--upload-technique', ('recv-write', 'ring-splice', 'splice'))):
             for technique in techniques:
                 with self.subTest(technique):

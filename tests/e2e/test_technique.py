@@ -8,9 +8,10 @@ import tempfile
 
 from wire import KIB, MIB, PROGRAMS, Case, in_threads, pattern, request
 
-OUT = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
+OUT = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache')
 IN = ('auto', 'splice', 'ring-splice', 'recv-write')
 SIZE = 3 * MIB + 4567
+RWF_DONTCACHE = 0x80
 
 
 class Technique(Case):
@@ -186,6 +187,30 @@ class Counted(Case):
             if found.startswith(line):
                 return int(found[len(line):])
         return self.fail(f'no {line}')
+
+    def test_a_file_too_large_for_the_cache(self):
+        """By default it is sent past the page cache, where the file system can do that, and as long as it is not in there."""
+        folder, config = self.folder(), os.path.join(self.folder(), 'app.toml')
+        path = os.path.join(folder, 'large')
+        with open(config, 'w') as file:
+            file.write(f'[transfer]\nuncached_min = {8 * MIB}\n')
+        with open(path, 'wb+') as file:
+            file.write(pattern(8 * MIB))
+            file.flush()
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            try:
+                past = os.preadv(file.fileno(), [bytearray(1)], 0, RWF_DONTCACHE) > 0
+            except OSError:
+                past = False
+        server = self.serve('--dir', folder, '--config', config, program='tour')
+        self.assertTrue(server.get('/files/large').body == pattern(8 * MIB))
+        moved = [self.moved(server, 'out', technique) for technique in ('dontcache', 'splice')]
+        self.assertEqual(moved, [8 * MIB, 0] if past else [0, 8 * MIB])
+        with open(path, 'rb') as file:
+            file.read()
+        self.assertTrue(server.get('/files/large').body == pattern(8 * MIB))
+        self.assertEqual(self.moved(server, 'out', 'splice'), moved[1] + 8 * MIB)
 
     def test_bytes_by_technique(self):
         for out, into in zip(OUT[1:], ('splice', 'ring-splice', 'recv-write') * 2):

@@ -297,7 +297,7 @@ static const struct {
 	  "a.toml:1: unknown section [oauth.clients]; did you mean [oauth.client]?\n" },
 	{ "[transfer]\ntechnique = 'recv-write'\n",
 	  "a.toml:2: [transfer] technique: expected \"auto\", \"splice\", \"ring-splice\", "
-	  "\"sendfile\", \"read-send\", \"mmap\" or \"send-zc\", not the string \"recv-write\"\n" },
+	  "\"sendfile\", \"read-send\", \"mmap\", \"send-zc\" or \"dontcache\", not the string \"recv-write\"\n" },
 	{ "[transfer]\ntechnique_in = 'mmap'\n",
 	  "a.toml:2: [transfer] technique_in: expected \"auto\", \"splice\", \"ring-splice\" or "
 	  "\"recv-write\", not the string \"mmap\"\n" },

@@ -68,6 +68,7 @@ TASK_TEST(technique, options_are_checked_and_filled_in)
 		{ .technique_in = EDDY_TECHNIQUE_READ_SEND },
 		{ .technique_in = EDDY_TECHNIQUE_MMAP },
 		{ .technique_in = EDDY_TECHNIQUE_SEND_ZC },
+		{ .technique_in = EDDY_TECHNIQUE_DONTCACHE },
 		{ .technique = (enum eddy_technique)EDDY_TECHNIQUES },
 		{ .technique = (enum eddy_technique) - 1 },
 		{ .copied_out_max = EDDY_MIB + 1 },
@@ -212,6 +213,141 @@ TASK_TEST(technique, auto_goes_by_size)
 	eddy_transfer_configure(NULL);
 	/* Who asks for one by name has it. */
 	send_whole(EDDY_TECHNIQUE_SPLICE, file, 0, 100, 0);
+	close(file);
+	return 0;
+}
+
+/* ---- past the page cache ---- */
+
+#define RWF_UNCACHED 0x80
+#define PAGES ((SIZE + 4095) / 4096)
+
+static bool can_bypass(int file)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return preadv2(file, &iov, 1, 0, RWF_UNCACHED) == 1;
+}
+
+static size_t cached_pages(int file)
+{
+	static unsigned char pages[PAGES];
+	void *at = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, file, 0);
+	size_t count = 0;
+
+	EXPECT_EQ(mincore(at, SIZE, pages), 0);
+	for (size_t i = 0; i < PAGES; i++)
+		count += pages[i] & 1;
+	munmap(at, SIZE);
+	return count;
+}
+
+static void drop_pages(int file)
+{
+	EXPECT_EQ(fsync(file), 0);
+	posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static void cache_pages(int file)
+{
+	EXPECT_EQ(posix_fadvise(file, 0, 0, POSIX_FADV_WILLNEED), 0);
+	while (cached_pages(file) < PAGES)
+		eddy_sleep(EDDY_MS);
+}
+
+static uint64_t sent_past_cache(void)
+{
+	return eddy_transfer_stats().dontcache_out;
+}
+
+/* Return: how many of the bytes went past the page cache. */
+static uint64_t send_some(enum eddy_technique technique, int file, uint64_t offset, uint64_t len)
+{
+	uint64_t before = sent_past_cache(), before_all = sent_by_all();
+	struct line line;
+
+	open_line(&line, technique, file, len);
+	EXPECT_EQ(send_line(&line, offset), 0);
+	EXPECT_EQ(line.transfer.moved, len);
+	EXPECT_EQ(sent_past_cache() - before + sent_by_all() - before_all, len);
+	return sent_past_cache() - before;
+}
+
+TASK_TEST(technique, dontcache_leaves_the_page_cache_as_it_was)
+{
+	int file = make_file(SIZE);
+
+	/* Whatever is supported, every piece comes whole. */
+	send_some(EDDY_TECHNIQUE_DONTCACHE, file, 0, 0);
+	send_some(EDDY_TECHNIQUE_DONTCACHE, file, SIZE - 1, 1);
+	send_some(EDDY_TECHNIQUE_DONTCACHE, file, 5000, 65537);
+	send_some(EDDY_TECHNIQUE_DONTCACHE, file, 2 * EDDY_MIB - 1, 2);
+	if (can_bypass(file)) {
+		drop_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_DONTCACHE, file, 1, SIZE - 1), SIZE - 1);
+		EXPECT_EQ(cached_pages(file), 0);
+		cache_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_DONTCACHE, file, 0, SIZE), SIZE);
+		EXPECT_EQ(cached_pages(file), PAGES);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, dontcache_is_splice_where_it_is_not_supported)
+{
+	int file = make_file_in("/dev/shm", SIZE);
+
+	EXPECT(!can_bypass(file));
+	send_as(EDDY_TECHNIQUE_DONTCACHE, EDDY_TECHNIQUE_SPLICE, file, 0, SIZE, 0);
+	/* Nothing is held. */
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .pipes_held_max = 1 });
+	EXPECT(eddyi_pipe_hold());
+	eddyi_pipe_release();
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, auto_caches_no_file_that_is_too_large)
+{
+	int file = make_file(SIZE);
+
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .uncached_min = SIZE });
+	if (can_bypass(file)) {
+		/* The file counts, not its part. */
+		drop_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 100, EDDY_MIB), EDDY_MIB);
+		drop_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), SIZE);
+		EXPECT_EQ(cached_pages(file), 0);
+		/* What is cached is spliced. */
+		cache_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), 0);
+		EXPECT_EQ(cached_pages(file), PAGES);
+	}
+	for (int i = 0; i < 2; i++) {
+		eddy_transfer_configure(&(struct eddy_transfer_options){
+			.uncached_min = i ? SIZE + 1 : EDDY_NEVER });
+		drop_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), 0);
+		EXPECT_EQ(cached_pages(file), PAGES);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, memory_of_the_process_sets_what_is_too_large)
+{
+	int file = make_file(SIZE);
+
+	drop_pages(file);
+	EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), 0);
+	if (can_bypass(file)) {
+		eddyi_transfer_set_memory(2 * SIZE);
+		drop_pages(file);
+		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), SIZE);
+	}
 	close(file);
 	return 0;
 }
@@ -540,13 +676,28 @@ TASK_TEST(technique, who_is_stalled_holds_no_pipe)
 	return 0;
 }
 
+/* Memory is held by so many of them at a time; the others are spliced. */
+TASK_TEST(technique, who_is_stalled_past_the_cache_holds_little)
+{
+	int file = make_file(SIZE);
+
+	stall(EDDY_TECHNIQUE_DONTCACHE, file);
+	if (can_bypass(file))
+		EXPECT(sent_past_cache() > 0 && sent_by(EDDY_TECHNIQUE_SPLICE) > 0);
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .pipes_held_max = 1 });
+	EXPECT(eddyi_pipe_hold());
+	eddyi_pipe_release();
+	close(file);
+	return 0;
+}
+
 TASK_TEST(technique, that_goes_the_other_way_is_refused)
 {
 	struct eddy_transfer transfer = { .len = 1, .technique = EDDY_TECHNIQUE_RECV_WRITE };
 	static const enum eddy_technique out_only[] = { EDDY_TECHNIQUE_SENDFILE,
 							EDDY_TECHNIQUE_READ_SEND,
-							EDDY_TECHNIQUE_MMAP,
-							EDDY_TECHNIQUE_SEND_ZC };
+							EDDY_TECHNIQUE_MMAP, EDDY_TECHNIQUE_SEND_ZC,
+							EDDY_TECHNIQUE_DONTCACHE };
 
 	EXPECT_EQ(eddy_transfer_to_socket(&transfer), -EINVAL);
 	for (size_t i = 0; i < COUNT(out_only); i++) {

@@ -239,6 +239,7 @@ static const struct own of_runtime[] = {
 	MOVED("out", "read-send", stats.transfer.read_sent_out),
 	MOVED("out", "mmap", stats.transfer.mapped_out),
 	MOVED("out", "send-zc", stats.transfer.zc_out),
+	MOVED("out", "dontcache", stats.transfer.dontcache_out),
 	MOVED("out", "copy", stats.transfer.copied_out),
 	MOVED("in", "splice", spliced_in_here),
 	MOVED("in", "splice_by_worker", stats.transfer.written_by_ring),

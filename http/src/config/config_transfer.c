@@ -35,13 +35,14 @@ static bool goes_in(const char *name)
 /* clang-format off */
 static const struct eddy_config_key transfer_keys[] = {
 	{ "technique", EDDY_CONFIG_STRING, MEMBER(config_technique), .accepts = goes_out,
-	  .expected = "\"auto\", \"splice\", \"ring-splice\", \"sendfile\", \"read-send\", \"mmap\" or \"send-zc\"" },
+	  .expected = "\"auto\", \"splice\", \"ring-splice\", \"sendfile\", \"read-send\", \"mmap\", \"send-zc\" or \"dontcache\"" },
 	{ "technique_in", EDDY_CONFIG_STRING, MEMBER(config_technique_in), .accepts = goes_in,
 	  .expected = "\"auto\", \"splice\", \"ring-splice\" or \"recv-write\"" },
 	{ "copied_out_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.copied_out_max), .min = 1, .max = EDDY_MIB },
 	{ "sendfile_out_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.sendfile_out_max), .min = 1 },
 	{ "spliced_in_min", EDDY_CONFIG_INTEGER, MEMBER(transfer.spliced_in_min), .min = 1 },
 	{ "corked_min", EDDY_CONFIG_INTEGER, MEMBER(transfer.corked_min), .min = 1 },
+	{ "uncached_min", EDDY_CONFIG_INTEGER, MEMBER(transfer.uncached_min), .min = 1 },
 	{ "turn_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.turn_max), .min = 4 * EDDY_KIB, .max = EDDY_MIB },
 	{ "pipe_size", EDDY_CONFIG_INTEGER, MEMBER(transfer.pipe_size), .min = 4 * EDDY_KIB, .max = EDDY_GIB },
 	{ "pipes_kept", EDDY_CONFIG_INTEGER, MEMBER(transfer.pipes_kept), .min = 1, .max = 1024 },

@@ -7,6 +7,7 @@
 #include <eddy/internal/log.h>
 #include <eddy/internal/loop.h>
 #include <eddy/internal/outside.h>
+#include <eddy/internal/transfer.h>
 #include <eddy/internal/panic.h>
 #include <eddy/internal/signal.h>
 #include <eddy/log.h>
@@ -352,6 +353,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		return r;
 	atomic_store(&app->port, run->listening.port);
 	memory = eddyi_memory_limit("");
+	eddyi_transfer_set_memory(memory);
 	if (!app->options.connections_max) {
 		raise_descriptors();
 		app->options.connections_max = default_connections_max(app, memory);

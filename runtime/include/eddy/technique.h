@@ -19,8 +19,8 @@ EDDY_BEGIN_DECLS
  * otherwise, nothing is held while a peer does not read or send. */
 enum eddy_technique {
 	/* To sockets: small bodies are sent from memory with their head, medium ones like
-	 * _SENDFILE, large ones like _SPLICE. To files: like _SPLICE, small bodies through
-	 * memory. */
+	 * _SENDFILE, large ones like _SPLICE, and what is not cached of files that the page cache
+	 * can't hold like _DONTCACHE. To files: like _SPLICE, small bodies through memory. */
 	EDDY_TECHNIQUE_AUTO,
 	/* splice(2) through a pooled pipe, on the loop's thread; warmed. Kernel workers write to
 	 * slow files. Like _READ_SEND or _RECV_WRITE if no pipe can be opened. */
@@ -46,12 +46,18 @@ enum eddy_technique {
 	/* To files only: recv(2) and pwrite(2) through the buffer of _READ_SEND. A slow disk is
 	 * written through the ring, from 64 KiB of memory for each transfer. */
 	EDDY_TECHNIQUE_RECV_WRITE,
+	/* To sockets only: reads with RWF_DONTCACHE (Linux 6.14) through the ring, which leave
+	 * nothing in the page cache that was not there but what the kernel has read ahead, and
+	 * send(2). A transfer holds 2 MiB of memory
+	 * until all is sent. Beyond .pipes_held_max at a time, and on file systems without the flag,
+	 * like _SPLICE. */
+	EDDY_TECHNIQUE_DONTCACHE,
 };
 
-#define EDDY_TECHNIQUES 8
+#define EDDY_TECHNIQUES 9
 
 /* Get the name of a technique: "auto", "splice", "ring-splice", "sendfile", "read-send", "mmap",
- * "send-zc" or "recv-write". */
+ * "send-zc", "recv-write" or "dontcache". */
 EDDY_API const char *eddy_technique_name(enum eddy_technique technique);
 
 /* Find a technique by its name. Return: 0; -EINVAL if there is none. */
@@ -75,6 +81,11 @@ struct eddy_transfer_options {
 	 * segments save up to 25 % of the time of a body of many turns and 5 % of one of 1 MiB, and
 	 * cost two system calls. */
 	size_t corked_min;
+	/* Smallest file, in bytes, that _AUTO sends like _DONTCACHE from the first byte on that is not
+	 * in the page cache; default 0: half of the machine's memory, in an app at most half of its
+	 * control group's; EDDY_NEVER: none. Such a file would displace all others, and its end its
+	 * beginning. */
+	uint64_t uncached_min;
 
 	/* Bytes that one transfer moves before others may; 4 KiB to 1 MiB; default 1 MiB. */
 	size_t turn_max;
@@ -101,7 +112,7 @@ EDDY_API int eddy_transfer_options_check(const struct eddy_transfer_options *opt
  * progress may go on as they began. Return: 0; -EINVAL, and nothing has changed. */
 EDDY_API int eddy_transfer_configure(const struct eddy_transfer_options *options);
 
-/* Get the transfer options of this loop, with the defaults filled in. */
+/* Get the transfer options of this loop, with the defaults filled in, but for .uncached_min. */
 EDDY_API const struct eddy_transfer_options *eddy_transfer_options(void);
 
 EDDY_END_DECLS

@@ -85,6 +85,7 @@ struct eddy_transfer_stats {
 	uint64_t ring_spliced_out;
 	uint64_t sendfile_out;
 	uint64_t read_sent_out;
+	uint64_t dontcache_out;
 	uint64_t mapped_out;
 	uint64_t zc_out;
 	uint64_t zc_copied;  /* part of zc_out that the kernel copied, as over loopback */

@@ -20,4 +20,7 @@ enum {
 
 #define EDDYI_MADV_GUARD_INSTALL 102
 
+/* A flag of reads and writes (Linux 6.14, per file system). */
+#define EDDYI_RWF_DONTCACHE 0x80
+
 #endif

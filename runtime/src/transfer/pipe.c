@@ -164,9 +164,9 @@ void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len)
 
 bool eddyi_pipe_hold(void)
 {
-	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
+	struct eddyi_pipes *pipes = pipes_of(eddyi_loop());
 
-	if (pipes->held >= eddy_transfer_options()->pipes_held_max)
+	if (!pipes || pipes->held >= eddy_transfer_options()->pipes_held_max)
 		return false;
 	pipes->held++;
 	return true;

@@ -2,7 +2,9 @@
 #include "technique.h"
 
 #include "base/uapi.h"
+#include "base/written.h"
 #include "core/loop.h"
+#include "core/op.h"
 #include "pipe.h"
 
 #include <eddy/internal/outside.h>
@@ -389,6 +391,90 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 	return r;
 }
 
+/* ---- to a socket past the page cache ---- */
+
+/* The page cache is filled in folios of up to 2 MiB. A read that ends within one drops all of it, and
+ * the next one reads it from the disk again: reads of 1 MiB are half as fast. */
+#define UNCACHED_SIZE ((size_t)(2 * EDDY_MIB))
+
+struct eddyi_unsent {
+	const char *at;
+	size_t len;
+	char bytes[UNCACHED_SIZE];
+};
+
+/* Read up to `len` bytes, and at most to the next multiple of UNCACHED_SIZE, leaving nothing in the page
+ * cache that was not there.
+ * Return: bytes; -EOPNOTSUPP if the kernel or the file system can't; -errno. */
+static ssize_t read_uncached(int file, void *buf, uint64_t len, uint64_t offset)
+{
+	struct io_uring_sqe sqe = { 0 };
+	size_t most = UNCACHED_SIZE - (size_t)(offset % UNCACHED_SIZE);
+
+	io_uring_prep_read(&sqe, file, buf, (unsigned)(len < most ? len : most), offset);
+	sqe.rw_flags = EDDYI_RWF_DONTCACHE;
+	return eddyi_written(buf, eddyi_op_call(&sqe));
+}
+
+static bool hold_unsent(struct eddyi_sending *sending)
+{
+	if (sending->unsent)
+		return true;
+	if (!eddyi_pipe_hold())
+		return false;
+	sending->unsent = malloc(sizeof(*sending->unsent));
+	if (!sending->unsent) {
+		eddyi_pipe_release();
+		return false;
+	}
+	sending->unsent->len = 0;
+	return true;
+}
+
+static int settle_uncached(struct eddyi_sending *sending, int r)
+{
+	if (sending->unsent)
+		eddyi_pipe_release();
+	free(sending->unsent);
+	sending->unsent = NULL;
+	return r;
+}
+
+static ssize_t push_uncached(struct eddyi_sending *sending, uint64_t offset, size_t len)
+{
+	const struct eddy_transfer *transfer = sending->transfer;
+	struct eddyi_unsent *unsent;
+	ssize_t r;
+
+	if (!hold_unsent(sending))
+		return -EOPNOTSUPP;
+	unsent = sending->unsent;
+	if (!unsent->len) {
+		r = read_uncached(transfer->file, unsent->bytes, transfer->len - transfer->moved,
+				  offset);
+		if (r == -EOPNOTSUPP)
+			return settle_uncached(sending, -EOPNOTSUPP);
+		if (r <= 0)
+			return r < 0 ? r : -ENODATA;
+		unsent->at = unsent->bytes;
+		unsent->len = (size_t)r;
+	}
+	if (len > unsent->len)
+		len = unsent->len;
+	/* Copying takes as long as several splices. */
+	if (len > COPY_SIZE)
+		len = COPY_SIZE;
+	r = push_taken(sending,
+		       eddyi_send_now(transfer->socket, unsent->at, len,
+				      MSG_DONTWAIT | MSG_NOSIGNAL),
+		       len, &eddyi_loop()->transfer_stats.dontcache_out);
+	if (r > 0) {
+		unsent->at += r;
+		unsent->len -= (size_t)r;
+	}
+	return r;
+}
+
 /* ---- to a socket by sendfile, and the table ---- */
 
 static ssize_t push_sendfile(struct eddyi_sending *sending, uint64_t offset, size_t len)
@@ -413,14 +499,22 @@ const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique techni
 							  .waits_for_disk = true };
 	static const struct eddyi_technique_out maps = { .push = push_mapped,
 							 .waits_for_disk = true };
+	static const struct eddyi_technique_out uncached = { .push = push_uncached,
+							     .settle = settle_uncached,
+							     .otherwise = &splices };
+	static const struct eddyi_technique_out splices_or_uncached = { .push = push_spliced,
+									.settle = settle_uncached,
+									.otherwise = &uncached,
+									.waits_for_disk = true };
 	static const struct eddyi_technique_out *const rows[EDDY_TECHNIQUES] = {
-		[EDDY_TECHNIQUE_AUTO] = &splices,
+		[EDDY_TECHNIQUE_AUTO] = &splices_or_uncached,
 		[EDDY_TECHNIQUE_SPLICE] = &splices,
 		[EDDY_TECHNIQUE_RING_SPLICE] = &ring_splices,
 		[EDDY_TECHNIQUE_SENDFILE] = &sends_file,
 		[EDDY_TECHNIQUE_READ_SEND] = &reads,
 		[EDDY_TECHNIQUE_MMAP] = &maps,
 		[EDDY_TECHNIQUE_SEND_ZC] = &send_zc,
+		[EDDY_TECHNIQUE_DONTCACHE] = &uncached,
 	};
 
 	return (unsigned)technique < EDDY_TECHNIQUES ? rows[technique] : NULL;
@@ -679,6 +773,7 @@ static const char *const names[EDDY_TECHNIQUES] = {
 	[EDDY_TECHNIQUE_MMAP] = "mmap",
 	[EDDY_TECHNIQUE_SEND_ZC] = "send-zc",
 	[EDDY_TECHNIQUE_RECV_WRITE] = "recv-write",
+	[EDDY_TECHNIQUE_DONTCACHE] = "dontcache",
 };
 
 const char *eddy_technique_name(enum eddy_technique technique)

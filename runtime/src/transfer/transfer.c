@@ -1,6 +1,6 @@
 /* Invariants:
- * 1. To a socket: nothing is held while waiting for the peer, except by SEND_ZC. Bytes that the
- *    socket did not accept are read from the file again.
+ * 1. To a socket: nothing is held while waiting for the peer, except by SEND_ZC and DONTCACHE. Bytes
+ *    that the socket did not accept are read from the file again.
  * 2. To a file: nothing is held while waiting for the peer, and a pipe or a buffer while waiting
  *    for a disk. Cancellation takes effect only when both are empty: bytes received from the socket
  *    are in the file, or the file refused them.
@@ -304,11 +304,42 @@ static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness
 	return true;
 }
 
+static _Atomic uint64_t memory; /* 0: that of the machine */
+
+void eddyi_transfer_set_memory(uint64_t bytes)
+{
+	atomic_store_explicit(&memory, bytes, memory_order_relaxed);
+}
+
+/* Get .uncached_min with its default. */
+static uint64_t uncached_min(void)
+{
+	uint64_t min = eddy_transfer_options()->uncached_min;
+
+	if (!min)
+		min = atomic_load_explicit(&memory, memory_order_relaxed) / 2;
+	if (!min)
+		min = (uint64_t)eddyi_sysconf_now(_SC_PHYS_PAGES) *
+		      (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE) / 2;
+	return min;
+}
+
+/* Whether what is not in the page cache should stay outside: see .uncached_min. */
+static bool is_too_large(const struct eddy_transfer *transfer)
+{
+	uint64_t min = uncached_min();
+	struct stat st;
+
+	if (transfer->len >= min || min == EDDY_NEVER)
+		return min != EDDY_NEVER;
+	return eddyi_fstat_now(transfer->file, &st) == 0 && (uint64_t)st.st_size >= min;
+}
+
 static int send_body(struct eddyi_sending *sending, const struct eddyi_technique_out *how)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
 	struct eddy_transfer *transfer = sending->transfer;
-	bool asks = how->waits_for_disk && !options->no_warming;
+	bool asks = (how->waits_for_disk || how->otherwise) && !options->no_warming;
 	enum coldness coldness = asks ? coldness_of(transfer->file, transfer->device) : ALWAYS_WARM;
 	uint64_t warm_to = 0;
 
@@ -316,20 +347,27 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 		uint64_t offset = transfer->offset + transfer->moved;
 		uint64_t left = transfer->len - transfer->moved;
 		size_t len = left < options->turn_max ? (size_t)left : options->turn_max;
-		ssize_t r;
+		ssize_t r = 0;
 
 		/* Check each piece once, not again for its part that the socket did not accept. */
-		if (offset + len > warm_to) {
+		if (how->waits_for_disk && offset + len > warm_to) {
 			if (!is_warm(transfer, coldness, offset, len)) {
-				int error = warm(transfer, offset, len);
-
-				if (error < 0)
-					return error;
+				if (how->otherwise && is_too_large(transfer)) {
+					how = how->otherwise;
+					continue;
+				}
+				r = warm(transfer, offset, len);
+				if (r < 0)
+					return (int)r;
 			}
 			warm_to = offset + len;
 		}
 		sending->full = false;
 		r = how->push(sending, offset, len);
+		if (r == -EOPNOTSUPP && how->otherwise) {
+			how = how->otherwise;
+			continue;
+		}
 		if (r < 0)
 			return (int)r;
 		if (r > 0)
@@ -342,7 +380,6 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 	}
 	return 0;
 }
-
 static const struct eddyi_technique_out *choose(const struct eddy_transfer *transfer)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
@@ -351,7 +388,7 @@ static const struct eddyi_technique_out *choose(const struct eddy_transfer *tran
 
 	if (technique == EDDY_TECHNIQUE_AUTO)
 		technique = transfer->len <= options->sendfile_out_max ? EDDY_TECHNIQUE_SENDFILE :
-									 EDDY_TECHNIQUE_SPLICE;
+									 EDDY_TECHNIQUE_AUTO;
 	return eddyi_technique_out(technique);
 }
 
