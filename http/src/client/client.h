@@ -11,6 +11,7 @@
 #include <eddy/client_observer.h>
 #include <eddy/list.h>
 #include <eddy/scope.h>
+#include <eddy/transfer.h>
 
 struct eddyi_call;
 struct eddyi_client_trust;
@@ -168,6 +169,12 @@ struct eddy_response *eddyi_response_new(struct eddy_client *client);
 
 /* Begin to read the body from this connection, after the head. */
 void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_conn *conn);
+
+/* Receive some of the body into a file: at most `file->len` bytes at `file->offset`; `file->moved`
+ * is how many. Suspends.
+ * Return: 1; 0 at the end; -EAGAIN if the next bytes must be read into memory; -errno, after which
+ * `file->moved` bytes were written. */
+int eddyi_response_file(struct eddy_response *response, struct eddy_transfer *file);
 
 /* Discard the rest of the body to keep the connection, or close it if that is long. Suspends. */
 void eddyi_response_discard(struct eddy_response *response);
