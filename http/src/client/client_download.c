@@ -48,6 +48,7 @@ struct worker {
 	int piece;              /* that it has */
 	const uint64_t *moving; /* bytes of it that a transfer has moved so far; NULL: none */
 	char *buf;
+	size_t gathered; /* bytes in it */
 };
 
 /* Invariants:
@@ -75,6 +76,7 @@ struct download {
 	uint64_t saved_ns;
 	bool no_ranges;    /* the server rejects a range of a file that is not known yet */
 	bool names_file;   /* `name` is that of the response */
+	bool failed;       /* a failure that other workers can't make good */
 	int error;         /* the first that ended a worker */
 	char problem[512]; /* of it */
 	char name[EDDYI_NAME_SIZE];
@@ -117,9 +119,11 @@ static uint64_t count_bytes(const struct download *download)
 	const struct eddyi_partial_state *state = &download->state;
 	uint64_t missing = 0, moving = 0;
 
-	for (size_t i = 0; i < download->worker_count; i++)
+	for (size_t i = 0; i < download->worker_count; i++) {
+		moving += download->workers[i].gathered;
 		if (download->workers[i].moving)
 			moving += *download->workers[i].moving;
+	}
 	if (state->next == UINT64_MAX)
 		return state->pieces[0].at + moving;
 	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
@@ -372,12 +376,29 @@ static int put(struct download *download, struct eddyi_piece *piece, struct eddy
 	return r;
 }
 
+/* Write what is gathered, also when the call is cancelled. */
+static int put_gathered(struct worker *worker, struct eddyi_piece *piece, bool cancelled)
+{
+	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
+	struct eddy_scope shield;
+	int r;
+
+	worker->download->received += bytes.len;
+	worker->gathered = 0;
+	if (!cancelled || worker->download->options->take)
+		return put(worker->download, piece, bytes);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	r = put(worker->download, piece, bytes);
+	eddy_scope_end(&shield);
+	return r;
+}
+
 /* Receive bytes through memory, gathered for one write. Return: 1; 0 at the end; -errno. */
 static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_response *response,
 		uint64_t most)
 {
 	uint64_t until_ns = eddy_now() + COPY_NS;
-	size_t size = most < COPY_SIZE ? (size_t)most : COPY_SIZE, len = 0;
+	size_t size = most < COPY_SIZE ? (size_t)most : COPY_SIZE;
 	ssize_t r = 1;
 	int written;
 
@@ -385,17 +406,19 @@ static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_re
 		worker->buf = malloc(COPY_SIZE);
 	if (!worker->buf)
 		return -ENOMEM;
-	while (r > 0 && len < size && (!len || eddy_now() < until_ns)) {
-		r = eddy_response_read(response, worker->buf + len, size - len);
-		len += r > 0 ? (size_t)r : 0;
+	while (r > 0 && worker->gathered < size && (!worker->gathered || eddy_now() < until_ns)) {
+		r = eddy_response_read(response, worker->buf + worker->gathered,
+				       size - worker->gathered);
+		worker->gathered += r > 0 ? (size_t)r : 0;
 	}
-	worker->download->received += len;
 	if (r < 0)
 		worker->trouble.passing = eddyi_retry_is_passing((int)r, true);
-	written = put(worker->download, piece, eddy_str(worker->buf, len));
-	if (written < 0)
+	written = put_gathered(worker, piece, r == -ECANCELED);
+	if (written < 0) {
 		worker->trouble.passing = false;
-	return written < 0 ? written : r < 0 ? (int)r : r > 0;
+		return written;
+	}
+	return r < 0 ? (int)r : r > 0;
 }
 
 /* Receive bytes by splice. Return: as copy(); -EAGAIN if they must pass through memory. */
@@ -636,6 +659,7 @@ static int work(void *arg)
 	}
 	free(worker->buf);
 	worker->buf = NULL;
+	download->failed |= r < 0;
 	return r < 0 ? give_up(download, r) : 0;
 }
 
@@ -674,6 +698,7 @@ static int run_workers(struct download *download)
 	struct eddy_scope scope;
 
 	download->error = 0;
+	download->failed = false;
 	download->worker_count = 0;
 	begin_worker(download);
 	download->scope = &scope;
@@ -684,7 +709,7 @@ static int run_workers(struct download *download)
 		eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
 	download->scope = NULL;
-	if (is_complete(download))
+	if (!download->failed && is_complete(download))
 		return 0;
 	return complain(download, download->error ? download->error : -ECANCELED,
 			download->error ? download->problem : "the call was cancelled");

@@ -62,9 +62,24 @@ static int lock(struct eddyi_partial *partial)
 	return is_current(partial);
 }
 
+/* Return: 0, -errno. */
+static int open_file(struct eddyi_partial *partial)
+{
+	struct open_how how = { .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, .mode = 0666 };
+
+	partial->fd = eddy_openat2(partial->dir, partial->name, &how);
+	partial->is_new = partial->fd >= 0;
+	if (partial->fd == -EEXIST)
+		partial->fd = eddy_openat2(partial->dir, partial->name,
+					   &(struct open_how){ .flags = O_RDWR | O_NOFOLLOW });
+	/* It may have been published or removed in between. */
+	if (partial->fd == -ENOENT)
+		partial->fd = eddy_openat2(partial->dir, partial->name, &how);
+	return partial->fd < 0 ? partial->fd : 0;
+}
+
 int eddyi_partial_open(struct eddyi_partial *partial, int dir, const char *name, const char *url)
 {
-	struct open_how how = { .flags = O_RDWR | O_CREAT | O_NOFOLLOW, .mode = 0666 };
 	int r = 0;
 
 	*partial = (struct eddyi_partial){
@@ -77,9 +92,9 @@ int eddyi_partial_open(struct eddyi_partial *partial, int dir, const char *name,
 	snprintf(partial->state_name, sizeof(partial->state_name), ".%.*s.eddy-state", NAME_MAX_LEN,
 		 name);
 	while (r == 0) {
-		partial->fd = eddy_openat2(dir, partial->name, &how);
-		if (partial->fd < 0)
-			return partial->fd == -ELOOP ? -EEXIST : partial->fd;
+		r = open_file(partial);
+		if (r < 0)
+			return r == -ELOOP ? -EEXIST : r;
 		r = lock(partial);
 		if (r > 0)
 			return 0;
@@ -130,8 +145,10 @@ bool eddyi_partial_load(struct eddyi_partial *partial, struct eddyi_partial_stat
 	struct record record;
 	struct stat st;
 
-	if (!read_record(partial, &record) || eddyi_fstat_now(partial->fd, &st) < 0 ||
-	    record.url != partial->url || record.inode != st.st_ino || !record.state.validator[0] ||
+	/* A state that was left alone names an inode that is in use again. */
+	if (partial->is_new || !read_record(partial, &record) ||
+	    eddyi_fstat_now(partial->fd, &st) < 0 || record.url != partial->url ||
+	    record.inode != st.st_ino || !record.state.validator[0] ||
 	    !fits(&record, (uint64_t)st.st_size))
 		return false;
 	*ret_state = record.state;

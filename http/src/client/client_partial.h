@@ -30,6 +30,7 @@ struct eddyi_partial_state {
 struct eddyi_partial {
 	int dir;
 	int fd;
+	bool is_new;  /* it was created by the opening */
 	int state_fd; /* -1: not written yet */
 	uint64_t url; /* its hash */
 	char name[EDDYI_NAME_SIZE];
