@@ -119,6 +119,52 @@ EDDY_API int eddy_client_download(struct eddy_client *client,
 				  const struct eddy_client_download *download,
 				  struct eddy_client_downloaded *ret_downloaded);
 
+/* ---- uploads ---- */
+
+/* An upload. A zero field takes its default. Borrowed until the call returns. */
+struct eddy_client_upload {
+	const char *url;
+	int fd;             /* a regular file, open for reading: all of it is sent */
+	const char *method; /* default "PUT" */
+	/* Fields of each request; those that describe the body (content-…, if-…) of the first
+	 * alone. Default none. */
+	const struct eddy_header *headers;
+	bool plain;  /* one request, without resumption; default: resumption if the server has it */
+	bool digest; /* send a digest of the file (RFC 9530), computed before; default: no */
+	struct eddy_client_retry retry;
+	eddy_client_progress_fn *progress;
+	void *progress_data;
+};
+
+/* A file that was uploaded. */
+struct eddy_client_uploaded {
+	int status; /* of the last response, 200 to 299 */
+	uint64_t size;
+	uint64_t sent; /* bytes of the file in all requests */
+	unsigned retries;
+	bool could_resume; /* the server offered resumption */
+};
+
+/* Upload a file. Suspends.
+ *
+ * The client speaks "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload, interop
+ * version 8). The first request has the whole file. A server that offers resumption says so in an
+ * interim response (104); after a failure the client asks it how much it has, and appends the rest.
+ * The file is sent in pieces if the server limits the size of a request. The server's limits of the
+ * size of a file are checked.
+ *
+ * A server without resumption gets the whole file again, if the method is idempotent (RFC 9110
+ * section 9.2.2), or if it answered that it did not process the request (408, 429, 503). A later
+ * call can't continue the upload.
+ *
+ * `*ret_response` is the last response, which the caller frees; `ret_response` may be NULL. If the
+ * response to the last bytes was lost, it is that of a later question, without a body.
+ * Return: 0; -EFBIG if the server accepts no file of this size; -EINVAL if `fd` is no regular file;
+ * -ESTALE if the file changed during the upload; -errno as above. */
+EDDY_API int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *upload,
+				struct eddy_client_uploaded *ret_uploaded,
+				struct eddy_response **ret_response);
+
 EDDY_END_DECLS
 
 #endif

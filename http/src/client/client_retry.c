@@ -95,6 +95,8 @@ int eddyi_retry_error_of(int status)
 	case 429:
 	case 503:
 		return -EAGAIN;
+	case 413:
+		return -EFBIG;
 	default:
 		return -EREMOTEIO;
 	}

@@ -34,6 +34,7 @@ void eddy_response_free(struct eddy_response *response)
 		return;
 	give_up(response);
 	free(response->whole);
+	eddyi_arena_deinit(&response->head_arena);
 	arena = response->arena;
 	eddyi_arena_deinit(&arena);
 }

@@ -266,15 +266,16 @@ static void show_wait(struct transfer_command *command, const struct eddy_client
 	char problem[256], line[400], wait[32];
 
 	transfer_command_printable(eddy_str_from(progress->waits_for), problem, sizeof(problem));
-	snprintf(line, sizeof(line), "%s; trying again in %s", problem,
-		 format_time(progress->wait_ns, wait));
+	snprintf(line, sizeof(line), "trying again in %s: %s", format_time(progress->wait_ns, wait),
+		 problem);
 	if (command->has_bar) {
 		fputs("\r\033[K", stderr);
 		command->is_drawn = true;
 		print_within(line, width() - 1);
 		fflush(stderr);
-	} else if (!command->is_waiting) {
+	} else if (command->retries != progress->retries) {
 		fprintf(stderr, "%s: %s\n", command->program, line);
+		command->retries = progress->retries;
 	}
 }
 
@@ -290,7 +291,6 @@ void transfer_command_show(void *data, const struct eddy_client_progress *progre
 		show_wait(command, progress);
 	else if (command->has_bar)
 		draw(command, progress);
-	command->is_waiting = progress->waits_for != NULL;
 }
 
 /* ---- results ---- */

@@ -31,8 +31,8 @@ struct transfer_command {
 	int signo;      /* that ended it; 0: none */
 	/* Of the reports. */
 	bool has_bar;
-	bool is_drawn; /* the line of the terminal is in use */
-	bool is_waiting;
+	bool is_drawn;    /* the line of the terminal is in use */
+	unsigned retries; /* of which a line was printed */
 	uint64_t begun_ns;
 	uint64_t rate_ns; /* when the rate was measured */
 	uint64_t rate_bytes;
