@@ -55,7 +55,7 @@ def check_versions(tree):
     version = tree.version()
     wrong = [f'{layer} is {other}' for layer in sorted({layer for layer, *_ in LIBRARIES.values()})
              if (other := re.search(r"version: '([^']*)'", tree.read(layer, 'meson.build'))[1]) != version]
-    for name, pattern in (('debian/changelog', r'^eddy \(([^)]*)\)'), ('CHANGELOG.md', r'^## (\S+)')):
+    for name, pattern in (('debian/changelog', r'^eddy \(([^)]*)\)'), ('CHANGELOG.md', r'^## (\d\S*)')):
         if (other := re.search(pattern, tree.read(name), re.M)[1]) != version:
             wrong.append(f'{name} is of {other}')
     return f'the tree is {version}; ' + ', '.join(wrong) if wrong else ''

@@ -77,7 +77,10 @@ EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
 /* Answer with the regular file `name` beneath the folder open as `dir`, as an attachment, observing
- * conditions and ranges. It may stay open for later requests (eddy/open_files.h). Suspends.
+ * conditions and ranges. It may stay open for later requests (eddy/open_files.h). If the request has
+ * Want-Repr-Digest (RFC 9530), the response has the file's SHA-256 or SHA-512 as repr-digest: files
+ * up to 16 MiB are hashed, of larger ones it is sent if an upload has left it (eddy/upload.h), and
+ * with -Dtls=disabled never. Suspends.
  * Return: 0; -ENOENT if there is no such regular file, or it is outside the folder; -ENOTDIR,
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
@@ -92,7 +95,8 @@ struct eddy_file_options {
 
 /* Answer with an open regular file called `name`. Takes ownership of `fd`, also on failure.
  * `options` may be NULL. A failed condition or range of the request gives 412 or 416, on which they
- * have no effect. May suspend: the function of eddy_app_map_err() renders these two.
+ * have no effect. May suspend: the function of eddy_app_map_err() renders these two, and a digest
+ * that is wanted is computed, as by eddy_res_file_at().
  * Return: 0; -ENOENT if it is not a regular file; -EINVAL for an option with a control byte;
  * -ENOMEM. */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,

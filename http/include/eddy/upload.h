@@ -4,6 +4,15 @@
  * body is complete: an aborted upload leaves nothing behind, and a file is replaced atomically. A
  * large body of known length goes from the socket to the page cache by splice.
  *
+ * Digests (RFC 9530): eddy_req_save_at() and eddy_req_save() check the SHA-256 and SHA-512 that a
+ * request announces in Content-Digest and Repr-Digest before the file gets its name; a field that
+ * differs, or is malformed, gives 400. The file is read once more for that, from the page cache, on
+ * the offload pool. Its digests are then kept in an extended attribute (user.eddy.digest) for later
+ * downloads, if the file system has those. Other algorithms and trailers are ignored, and so are
+ * all digests of bodies that a filter decodes (eddy/decompression.h), since they are of the encoded
+ * bytes; of forms, since they are of the whole form; and if eddy-http was built with -Dtls=disabled,
+ * since it then has no hash.
+ *
  * If eddy-http was built with -Dmultipart=disabled, calling eddy_req_save_all() or a function of
  * eddy/part.h is a compile error.
  */
@@ -41,9 +50,10 @@ struct eddy_saved {
 /* Save the body as `name` in the folder open as `dir`. A name is UTF-8 of at most 255 bytes,
  * without '/', control characters or a leading dot. Conditions of the request (If-Match,
  * If-None-Match, …) apply to the existing file. Suspends.
- * Return: 0; -EINVAL for an invalid name, or a request with content-range (partial upload); -EEXIST
- * if a condition fails (412), or the name is taken with .no_replace (409); -EFBIG beyond the limit;
- * -ENOSPC or -EDQUOT if the disk is full; and what eddy_req_read() returns. */
+ * Return: 0; -EINVAL for an invalid name, or a request with content-range (partial upload);
+ * -EBADMSG if a digest of the request is malformed or differs (400); -EEXIST if a condition fails
+ * (412), or the name is taken with .no_replace (409); -EFBIG beyond the limit; -ENOSPC or -EDQUOT if
+ * the disk is full; and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);

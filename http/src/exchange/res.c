@@ -269,16 +269,28 @@ static void drop_body(struct eddy_res *res)
 	res->kind = EDDYI_RES_EMPTY;
 }
 
-void eddyi_res_clear_body(struct eddy_res *res)
+static bool describes_body(struct eddy_str name)
 {
 	static const struct eddy_str describing[] = {
 		{ "content-type", 12 },     { "content-disposition", 19 }, { "content-range", 13 },
 		{ "content-encoding", 16 }, { "accept-ranges", 13 },       { "etag", 4 },
-		{ "last-modified", 13 },    { "cache-control", 13 },
+		{ "last-modified", 13 },    { "cache-control", 13 },       { "repr-digest", 11 },
 	};
 
 	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
-		remove_header(res, describing[i]);
+		if (name.len == describing[i].len && eddy_str_eq_nocase(name, describing[i]))
+			return true;
+	return false;
+}
+
+void eddyi_res_clear_body(struct eddy_res *res)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (!describes_body(res->headers[i].name))
+			res->headers[kept++] = res->headers[i];
+	res->header_count = kept;
 	drop_body(res);
 }
 

@@ -1,5 +1,7 @@
-/* Files as responses: conditions, ranges and fields (RFC 9110 sections 13 and 14). */
+/* Files as responses: conditions, ranges and fields (RFC 9110 sections 13 and 14), and digests (RFC
+ * 9530). */
 
+#include "digest_file.h"
 #include "exchange/res.h"
 #include "open_files.h"
 #include "text/date.h"
@@ -111,38 +113,46 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
-/* Whether the request has a condition or a range. Most requests have neither; this skips joining five
- * fields. */
-static bool is_selective(const struct eddyi_head *head)
+enum selection {
+	SELECTS_BYTES = 1, /* a condition or a range */
+	WANTS_DIGEST = 2,
+};
+
+/* Look for the fields that matter here. Most requests have none; this skips joining six fields. */
+static unsigned selection_of(const struct eddyi_head *head)
 {
+	unsigned selection = 0;
+
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddy_str name = head->headers[i].name;
 
-		if (name.len > 3 && eddy_str_eq_nocase(eddy_str(name.ptr, 3), EDDY_STR("if-")))
-			return true;
-		if (eddy_str_eq_nocase(name, EDDY_STR("range")))
-			return true;
+		switch (name.len) {
+		case 5:
+			if (eddy_str_eq_nocase(name, EDDY_STR("range")))
+				selection |= SELECTS_BYTES;
+			break;
+		case 8:  /* if-match, if-range */
+		case 13: /* if-none-match */
+		case 17: /* if-modified-since */
+		case 19: /* if-unmodified-since */
+			if (eddy_str_eq_nocase(eddy_str(name.ptr, 3), EDDY_STR("if-")))
+				selection |= SELECTS_BYTES;
+			break;
+		case 16:
+			if (eddy_str_eq_nocase(name, EDDY_STR("want-repr-digest")))
+				selection |= WANTS_DIGEST;
+			break;
+		}
 	}
-	return false;
+	return selection;
 }
 
-/* `res` already owns the file. */
-static int answer_with(struct eddy_res *res, struct eddy_str name,
-		       const struct eddy_file_options *options, const struct stat *st)
+/* Evaluate the request's conditions and its range. */
+static int select_bytes(struct eddy_res *res, const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
-	const struct eddyi_cond_state *state;
-	struct eddyi_cond_fields fields;
-	struct eddyi_validator own;
-	int r;
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 
-	res->kind = EDDYI_RES_FILE;
-	res->file_size = (uint64_t)st->st_size;
-	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
-	r = describe(res, name, options, st, &own, &state);
-	if (r < 0 || !is_selective(&req->head))
-		return r;
-	fields = eddyi_validator_conditions(&req->head);
 	switch (eddyi_cond_evaluate(&fields, state, req->head.method)) {
 	case EDDYI_COND_NOT_MODIFIED:
 		res->kind = EDDYI_RES_EMPTY;
@@ -154,6 +164,27 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 		break;
 	}
 	return choose_ranges(res, &fields, state);
+}
+
+/* `res` already owns the file. */
+static int answer_with(struct eddy_res *res, struct eddy_str name,
+		       const struct eddy_file_options *options, const struct stat *st)
+{
+	const struct eddyi_cond_state *state;
+	struct eddyi_validator own;
+	unsigned selection;
+	int r;
+
+	res->kind = EDDYI_RES_FILE;
+	res->file_size = (uint64_t)st->st_size;
+	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
+	r = describe(res, name, options, st, &own, &state);
+	selection = r < 0 ? 0 : selection_of(&res->req->head);
+	if (selection & SELECTS_BYTES)
+		r = select_bytes(res, state);
+	if (EDDYI_TLS && r == 0 && selection & WANTS_DIGEST && res->kind == EDDYI_RES_FILE)
+		r = eddyi_digest_answer(res, st);
+	return r;
 }
 
 int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct eddyi_found *found,

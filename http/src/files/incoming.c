@@ -91,15 +91,15 @@ static atomic_bool names_descriptors;
 
 static int open_unnamed(const struct eddyi_incoming *incoming)
 {
-	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
+	struct open_how how = { .flags = O_TMPFILE | O_RDWR, .mode = 0666 };
 
 	if (!eddyi_outside_value("fd names",
 				 atomic_load_explicit(&names_descriptors, memory_order_relaxed)) &&
 	    eddyi_access_now("/proc/self/fd", X_OK) < 0)
 		return -EOPNOTSUPP;
 	if (is_quick(incoming))
-		return plain(eddyi_openat_now(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
-					      0666));
+		return plain(
+			eddyi_openat_now(incoming->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 	return eddy_openat2(incoming->dir, ".", &how);
 }
 
@@ -112,7 +112,7 @@ static bool is_named(int fd)
 
 static int create(const struct eddyi_incoming *incoming, const char *name)
 {
-	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
+	struct open_how how = { .flags = O_CREAT | O_EXCL | O_RDWR, .mode = 0666 };
 
 	if (is_quick(incoming))
 		return plain(

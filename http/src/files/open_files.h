@@ -9,12 +9,13 @@
  *    permissions changes its ctime or its link count. Files found through symbolic links are not
  *    kept, nor files that changed shortly before their opening: another change might not show, or
  *    the name might already mean another file.
- * 4. Its fields and bytes belong to that state. */
+ * 4. Its fields, bytes and digests belong to that state. */
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
 
 #include "exchange/res.h"
 #include "message/cond.h"
+#include "message/digest.h"
 
 #include <eddy/accept.h>
 #include <eddy/list.h>
@@ -42,6 +43,7 @@ struct eddyi_open_file {
 	struct stat st;
 	struct eddyi_validator validator;
 	struct eddyi_res_fields fields; /* .headers is NULL before the first response */
+	struct eddyi_digests digests;   /* those that were asked for */
 	struct eddy_warmth warmth;
 	char *bytes; /* all of a small file; NULL before it is first sent as it is */
 	size_t len;

@@ -1,5 +1,6 @@
 #include "upload.h"
 
+#include "digest_file.h"
 #include "exchange/req.h"
 #include "message/cond.h"
 #include "text/disposition.h"
@@ -12,6 +13,9 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#define CONTENT_DIGEST "content-digest"
+#define REPR_DIGEST "repr-digest"
 
 #define DECODED_SIZE ((size_t)(64 * EDDY_KIB))
 
@@ -103,6 +107,55 @@ static bool is_here(const struct eddy_req *req, const struct eddy_save_options *
 	       req->stream->verbs->arrived(req) >= expected;
 }
 
+/* ---- digests ---- */
+
+/* What the request announces (RFC 9530); without a content coding both are of the same bytes. */
+struct announced {
+	struct eddyi_digests content;
+	struct eddyi_digests repr;
+	struct stat st;             /* of the file when it was hashed */
+	struct eddyi_digests known; /* those of the file */
+};
+
+static int read_announced(struct eddy_req *req, struct announced *announced)
+{
+	int r;
+
+	/* Digests of a coded body are of its encoded bytes, which are not saved. */
+	if (!EDDYI_TLS || req->decoded)
+		return 0;
+	r = eddyi_digest_announced(req, CONTENT_DIGEST, &announced->content);
+	return r < 0 ? r : eddyi_digest_announced(req, REPR_DIGEST, &announced->repr);
+}
+
+/* Compare the received file with what was announced, in one pass. */
+static int check_announced(struct eddy_req *req, const struct eddyi_incoming *incoming,
+			   struct announced *announced)
+{
+	unsigned algorithms = announced->content.known | announced->repr.known;
+	int r;
+
+	if (!EDDYI_TLS || !algorithms)
+		return 0;
+	if (eddyi_fstat_now(incoming->fd, &announced->st) < 0)
+		return -errno;
+	r = eddyi_digest_of(incoming->fd, 0, incoming->written, algorithms, &announced->known);
+	if (r == 0)
+		r = eddyi_digest_compare(req, CONTENT_DIGEST, &announced->content,
+					 &announced->known);
+	if (r == 0)
+		r = eddyi_digest_compare(req, REPR_DIGEST, &announced->repr, &announced->known);
+	return r;
+}
+
+static void keep_announced(const struct eddyi_incoming *incoming, const struct announced *announced)
+{
+	if (EDDYI_TLS && announced->known.known)
+		eddyi_digest_keep(incoming->fd, &announced->st, &announced->known);
+}
+
+/* ---- saving ---- */
+
 static int receive(struct eddy_req *req, struct eddyi_incoming *incoming, const char *name,
 		   const struct eddy_save_options *options)
 {
@@ -123,6 +176,7 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .dir = dir, .fd = -1 };
 	struct eddy_save_options how = options ? *options : eddyi_upload_defaults;
 	struct eddy_str copy = eddyi_arena_dup(&req->arena, name);
+	struct announced announced = { 0 };
 	bool replaced, asked_for_none;
 	int r;
 
@@ -138,7 +192,11 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 	if (r == 0)
 		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
 	if (r == 0)
+		r = read_announced(req, &announced);
+	if (r == 0)
 		r = receive(req, &incoming, copy.ptr, &how);
+	if (r == 0)
+		r = check_announced(req, &incoming, &announced);
 	if (r == 0) {
 		how.no_replace |= asked_for_none;
 		r = eddyi_upload_publish(&incoming, copy.ptr, &how, &replaced);
@@ -147,6 +205,7 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 	}
 	if (r < 0)
 		return r;
+	keep_announced(&incoming, &announced);
 	*ret_saved = (struct eddy_saved){ copy, incoming.written, replaced };
 	return 0;
 }

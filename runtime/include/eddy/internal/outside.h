@@ -47,6 +47,7 @@ static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,6 +143,10 @@ EDDYI_NOW(int, fstatat, (int dir, const char *path, struct stat *ret_st, int fla
 	  (dir, path, ret_st, flags))
 EDDYI_NOW(int, fstatfs, (int fd, struct statfs *ret_fs), (fd, ret_fs))
 EDDYI_NOW(int, chmod, (const char *path, mode_t mode), (path, mode))
+EDDYI_NOW(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size),
+	  (fd, name, value, size))
+EDDYI_NOW(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),
+	  (fd, name, value, size, flags))
 EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
 EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
 EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
