@@ -2,6 +2,7 @@
 #include "client.h"
 #include "client_partial.h"
 #include "client_report.h"
+#include "files/digest_file.h"
 #include "message/range.h"
 #include "message/status.h"
 #include "text/date.h"
@@ -767,13 +768,38 @@ static int open_partial(struct download *download)
 	}
 	download->known = true;
 	download->resumed = count_bytes(download);
+	/* Of a file that is complete, the last byte shows whether it is still the server's. */
+	if (is_complete(download) && download->resumed)
+		download->state.pieces[0] =
+			(struct eddyi_piece){ --download->resumed, download->state.total };
 	return 0;
 }
 
-static int check_digest(struct download *download)
+/* Compare the file with a digest that the server has sent; a malformed field counts as none. */
+static int check_digest(struct download *download, struct eddy_client_downloaded *done)
 {
-	if (!download->digest[0] && download->options->require_digest)
-		return complain(download, -ENODATA, "the server sent no digest of the file");
+	struct eddyi_digests announced = { 0 }, actual;
+	enum eddyi_digest_algorithm algorithm = EDDYI_DIGEST_SHA256;
+	int r;
+
+	if (eddyi_digest_parse(eddy_str_from(download->digest), &announced) < 0)
+		announced.known = 0;
+	if (!(announced.known & EDDYI_DIGEST_BIT(algorithm)))
+		algorithm = EDDYI_DIGEST_SHA512;
+	if (!EDDYI_TLS || !(announced.known & EDDYI_DIGEST_BIT(algorithm)))
+		return download->options->require_digest ?
+			       complain(download, -ENODATA,
+					"the server sent no digest of the file") :
+			       0;
+	r = eddyi_digest_of(download->partial.fd, 0, download->state.total,
+			    EDDYI_DIGEST_BIT(algorithm), &actual);
+	if (r < 0)
+		return eddyi_client_fail(download->client, r, "can't read the file: %s",
+					 strerror(-r));
+	if (memcmp(actual.bytes[algorithm], announced.bytes[algorithm],
+		   eddyi_digest_len(algorithm)) != 0)
+		return complain(download, -EILSEQ, "the file differs from its digest");
+	done->digest = eddyi_digest_name(algorithm);
 	return 0;
 }
 
@@ -785,7 +811,7 @@ static int finish(struct download *download, struct eddy_client_downloaded *done
 	done->size = download->state.total;
 	if (options->take)
 		return 0;
-	r = check_digest(download);
+	r = check_digest(download, done);
 	if (r < 0)
 		return r;
 	r = options->sync ? eddy_fsync(download->partial.fd, false) : 0;

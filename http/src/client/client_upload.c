@@ -1,6 +1,7 @@
 /* Uploads of files: "Resumable Uploads for HTTP", draft-ietf-httpbis-resumable-upload. */
 #include "client.h"
 #include "client_report.h"
+#include "files/digest_file.h"
 #include "message/status.h"
 #include "text/structured.h"
 
@@ -42,8 +43,9 @@ struct upload {
 	uint64_t append_max;
 	uint64_t append_min;
 	unsigned restarts;
-	bool passing;      /* of the last failure */
-	uint64_t after_ns; /* the delay that the server asked for */
+	char digest[EDDYI_DIGEST_TEXT_SIZE]; /* empty: none is sent */
+	bool passing;                        /* of the last failure */
+	uint64_t after_ns;                   /* the delay that the server asked for */
 	struct eddy_response *response;
 };
 
@@ -318,6 +320,8 @@ static int create(struct upload *upload)
 		headers[count++] = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
 		headers[count++] = (struct eddy_header){ "upload-length", length };
 	}
+	if (upload->digest[0])
+		headers[count++] = (struct eddy_header){ "repr-digest", upload->digest };
 	headers[count] = (struct eddy_header){ 0 };
 	upload->begun = 0;
 	r = ask(upload, upload->options->method, upload->options->url, headers, len);
@@ -504,6 +508,22 @@ static int run(struct upload *upload)
 	return r < 0 ? r : 0;
 }
 
+static int compute_digest(struct upload *upload)
+{
+	const unsigned algorithms = EDDYI_DIGEST_BIT(EDDYI_DIGEST_SHA256);
+	struct eddyi_digests digests;
+	int r;
+
+	if (!EDDYI_TLS)
+		return complain(upload, -EPROTONOSUPPORT, "eddy was built without TLS");
+	r = eddyi_digest_of(upload->options->fd, 0, size_of(upload), algorithms, &digests);
+	if (r < 0)
+		return eddyi_client_fail(upload->client, r, "can't read the file: %s",
+					 strerror(-r));
+	eddyi_digest_format(&digests, algorithms, upload->digest);
+	return 0;
+}
+
 static int open_and_run(struct upload *upload)
 {
 	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->options->url));
@@ -519,7 +539,9 @@ static int open_and_run(struct upload *upload)
 				r == -EINVAL ? "the URL is malformed" :
 					       "the URL's scheme is neither http nor https");
 	eddyi_report_begin(&upload->report);
-	r = run(upload);
+	r = upload->options->digest ? compute_digest(upload) : 0;
+	if (r == 0)
+		r = run(upload);
 	if (r == 0)
 		advance(upload, size_of(upload));
 	eddyi_report_end(&upload->report);
