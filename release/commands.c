@@ -10,6 +10,7 @@ int eddy_bench_main(int argc, char **argv);
 int eddy_doctor_main(int argc, char **argv);
 int eddy_doctor_tls_main(int argc, char **argv);
 int eddy_get_main(int argc, char **argv);
+int eddy_put_main(int argc, char **argv);
 int eddy_serve_main(int argc, char **argv);
 
 const struct eddyi_linked eddyi_linked[] = {
@@ -19,6 +20,7 @@ const struct eddyi_linked eddyi_linked[] = {
 	{ "doctor-tls", eddy_doctor_tls_main },
 #endif
 	{ "get", eddy_get_main },
+	{ "put", eddy_put_main },
 	{ "serve", eddy_serve_main },
 	{ NULL, NULL },
 };

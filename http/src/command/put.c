@@ -33,7 +33,8 @@ struct put {
 	struct eddy_client_upload upload;
 	const char *file;
 	const char *url;
-	uint64_t pulled; /* of standard input */
+	bool is_input;   /* the file is standard input */
+	uint64_t pulled; /* of it so far */
 };
 
 static ssize_t pull(void *data, void *buf, size_t len)
@@ -46,8 +47,9 @@ static ssize_t pull(void *data, void *buf, size_t len)
 	return r;
 }
 
-/* Send standard input in one request, without a length. Return: 0, -errno. */
-static int put_input(struct put *put, struct eddy_client *client)
+/* Send standard input in one request, without a length. Return: as eddy_client_upload(). */
+static int put_input(struct put *put, struct eddy_client *client,
+		     struct eddy_client_uploaded *ret_uploaded)
 {
 	struct eddy_response *response;
 	int r = eddy_client_send(client, put->url,
@@ -59,18 +61,28 @@ static int put_input(struct put *put, struct eddy_client *client)
 					 .timeout_ns = EDDY_NEVER,
 				 },
 				 &response);
-	int status;
 
 	if (r < 0)
 		return r;
-	status = eddy_response_status(response);
+	*ret_uploaded = (struct eddy_client_uploaded){
+		.status = eddy_response_status(response),
+		.size = put->pulled,
+		.sent = put->pulled,
+	};
 	eddy_response_free(response);
-	if (status / 100 == 2) {
-		transfer_command_sum_up(&put->command, put->pulled, put->pulled, "");
-		return 0;
-	}
-	fprintf(stderr, "%s: the server answered %d\n", put->command.program, status);
-	exit(EXIT_FAILED);
+	return 0;
+}
+
+/* Upload the file. Return: as eddy_client_upload(). */
+static int put_file(struct put *put, struct eddy_client *client,
+		    struct eddy_client_uploaded *ret_uploaded)
+{
+	put->upload.url = put->url;
+	put->upload.headers = put->command.headers;
+	put->upload.retry = put->command.retry;
+	put->upload.progress = transfer_command_show;
+	put->upload.progress_data = &put->command;
+	return eddy_client_upload(client, &put->upload, ret_uploaded, NULL);
 }
 
 static void describe(const struct eddy_client_uploaded *done, bool digest, char *text, size_t size)
@@ -90,26 +102,20 @@ static int run(struct transfer_command *command, struct eddy_client *client)
 	struct put *put = (struct put *)command;
 	struct eddy_client_uploaded done;
 	char more[80];
-	int r;
+	int r = put->is_input ? put_input(put, client, &done) : put_file(put, client, &done);
 
-	if (put->upload.fd == STDIN_FILENO) {
-		r = put_input(put, client);
-	} else {
-		put->upload.url = put->url;
-		put->upload.headers = command->headers;
-		put->upload.retry = command->retry;
-		put->upload.progress = transfer_command_show;
-		put->upload.progress_data = command;
-		r = eddy_client_upload(client, &put->upload, &done, NULL);
-		if (r == 0) {
-			describe(&done, put->upload.digest, more, sizeof(more));
-			transfer_command_sum_up(command, done.size, done.sent, more);
-		}
-	}
-	if (r < 0 && !command->signo)
-		transfer_command_fail(command, client);
-	else if (r < 0)
+	if (r < 0 && command->signo) {
 		transfer_command_clear(command);
+		fprintf(stderr, "%s: stopped\n", command->program);
+	} else if (r < 0) {
+		transfer_command_fail(command, client);
+	} else if (done.status / 100 != 2) {
+		fprintf(stderr, "%s: the server answered %d\n", command->program, done.status);
+		r = -EREMOTEIO;
+	} else {
+		describe(&done, put->upload.digest, more, sizeof(more));
+		transfer_command_sum_up(command, done.size, done.sent, more);
+	}
 	return r < 0 ? EXIT_FAILED : 0;
 }
 
@@ -175,7 +181,7 @@ static int open_file(struct put *put)
 	transfer_command_printable(eddy_str_from(name), put->command.name,
 				   sizeof(put->command.name));
 	if (strcmp(put->file, "-") == 0) {
-		put->upload.fd = STDIN_FILENO;
+		put->is_input = true;
 		return 0;
 	}
 	put->upload.fd = open(put->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -206,6 +212,5 @@ int main(int argc, char **argv)
 			strerror(-r));
 		return EXIT_FAILED;
 	}
-	r = transfer_command_run(&put.command);
-	return r;
+	return transfer_command_run(&put.command);
 }
