@@ -1,26 +1,34 @@
-/* files: a file server for one folder, with downloads, uploads and a web page.
+/* files: a file server for a folder and those in it, with downloads, uploads and a web page.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
+ *           [--login FILE] [--insecure-login] [--upload-age SECS] [--append-max BYTES]
  *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files] [--no-sandbox]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
  *     {"name":"holiday.mp4","size":734003200}
  *     $ curl -o copy.mp4 localhost:7878/files/holiday.mp4
+ *     $ curl -OJ localhost:7878/files/2026/?zip
  *
  * Or open http://localhost:7878/ in a browser; without JavaScript it shows /plain, a list and form.
  */
 #include "files_settings.h"
 #include "switches.h"
 
+#include <eddy/file.h>
 #include <eddy/layer.h>
 #include <eddy/runtime.h>
 #include <eddy/upload.h>
+#include <eddy/uploads.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Smaller pieces of an upload would cost more than they carry. */
+#define APPEND_MIN 32
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -38,18 +46,6 @@ struct eddy_save_options files_save_options(struct eddy_req *req)
 	return (struct eddy_save_options){ .max = files_of(req)->max_size };
 }
 
-/* GET /files/{name} */
-static int download(struct eddy_req *req, struct eddy_res *res)
-{
-	struct eddy_str name;
-
-	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
-		return 400;
-	if (!files_name_is_public(name))
-		return 404;
-	return eddy_res_file_at(res, files_of(req)->dir, name);
-}
-
 int files_refused(struct eddy_res *res, int error)
 {
 	if (error == -EACCES || error == -EPERM || error == -EROFS)
@@ -58,32 +54,81 @@ int files_refused(struct eddy_res *res, int error)
 	return error;
 }
 
-/* PUT /files/{name} */
-static int put(struct eddy_req *req, struct eddy_res *res)
-{
-	struct eddy_save_options options = files_save_options(req);
-	struct eddy_saved saved;
-	struct eddy_str name;
-	int r;
+/* ---- GET /files/{path} ---- */
 
-	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
-		return 400;
-	if (!files_name_is_public(name))
-		return eddy_res_problem(res, 400,
-					"a file name must not contain '/' or begin with a dot");
-	r = eddy_req_save_at(req, files_of(req)->dir, name, &options, &saved);
-	if (r < 0)
-		return files_refused(res, r);
-	eddy_res_status(res, saved.replaced ? 200 : 201);
-	return eddy_res_json(res, describe(&saved));
+static bool asks_for(struct eddy_req *req, const char *name)
+{
+	struct eddy_str value;
+
+	return eddy_req_query(req).len && eddy_req_query_get(req, name, &value) == 0;
 }
 
-/* POST /files */
-static int post(struct eddy_req *req, struct eddy_res *res)
+/* Let a browser show the file, without running anything in it. */
+static int view(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str disposition = eddy_res_header(res, "content-disposition");
+	struct eddy_str type = eddy_res_header(res, "content-type"), inline_ = EDDY_STR("inline");
+	bool is_pdf = eddy_str_eq_z(type, "application/pdf");
+	struct eddy_str rest = eddy_str_skip(disposition, strlen("attachment"));
+	char *text = eddy_req_alloc(req, inline_.len + rest.len);
+
+	if (!disposition.ptr) /* an error instead of the file */
+		return 0;
+	if (!text)
+		return -ENOMEM;
+	memcpy(mempcpy(text, inline_.ptr, inline_.len), rest.ptr, rest.len);
+	eddy_res_set(res, "content-disposition", eddy_str(text, inline_.len + rest.len));
+	/* Chromium's viewer of PDF does not run in a sandbox. */
+	return eddy_res_set_z(res, "content-security-policy",
+			      is_pdf ? "default-src 'none'; frame-ancestors 'self'" : "sandbox");
+}
+
+static int get(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+	bool slash;
+	int r = files_path_of(req, &path, &slash);
+
+	if (r < 0)
+		return r;
+	if (slash)
+		return asks_for(req, "zip") ? files_zip(req, res, path) :
+					      files_send_index(req, res, path);
+	r = path.len ? eddy_res_file_at(res, files_of(req)->dir, path) : -ENOENT;
+	if (r == -ENOENT)
+		return files_to_folder(req, res, path);
+	return r == 0 && asks_for(req, "view") ? view(req, res) : r;
+}
+
+/* ---- PUT /files/{path} ---- */
+
+static int receive(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
+{
+	struct eddy_uploads *uploads = files_of(req)->uploads;
+
+	return files_refused(res, eddy_uploads_receive(uploads, req, res, path));
+}
+
+static int put(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+	bool slash;
+	int r = files_path_of(req, &path, &slash);
+
+	if (r < 0 || (!path.len && !slash))
+		return eddy_res_problem(res, 400,
+					"a file name must be UTF-8 without control characters, and "
+					"not contain '/' or begin with a dot");
+	return slash ? files_folder_make(req, res, path) : receive(req, res, path);
+}
+
+/* ---- POST /files/{path} ---- */
+
+static int save_form(struct eddy_req *req, struct eddy_res *res, int dir)
 {
 	struct eddy_save_options options = files_save_options(req);
 	struct eddy_saved *saved;
-	ssize_t count = eddy_req_save_all(req, files_of(req)->dir, &options, &saved);
+	ssize_t count = eddy_req_save_all(req, dir, &options, &saved);
 	json_t *files;
 
 	if (count < 0)
@@ -95,26 +140,67 @@ static int post(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_json(res, json_pack("{s:o}", "files", files));
 }
 
-/* DELETE /files/{name} */
-static int remove_file(struct eddy_req *req, struct eddy_res *res)
+static int post(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str name;
-	struct statx st;
-	int dir = files_of(req)->dir, r;
-	char path[NAME_MAX + 1];
+	struct eddy_str path;
+	bool slash;
+	int r = files_path_of(req, &path, &slash), dir;
+	char *copy;
 
-	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
-		return 400;
-	if (!files_name_is_public(name) || name.len > NAME_MAX)
-		return 404;
-	snprintf(path, sizeof(path), "%.*s", EDDY_FMT(name));
-	r = eddy_statx(dir, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st);
-	if (r == 0 && !S_ISREG(st.stx_mode))
-		return 404;
+	if (r < 0)
+		return r;
+	if (!path.len)
+		return save_form(req, res, files_of(req)->dir);
+	if (!slash)
+		return receive(req, res, path);
+	copy = eddy_req_strdup(req, path);
+	if (!copy)
+		return -ENOMEM;
+	dir = files_open(files_of(req), copy, O_PATH | O_DIRECTORY);
+	if (dir < 0)
+		return dir;
+	r = save_form(req, res, dir);
+	close(dir);
+	return r;
+}
+
+/* ---- OPTIONS /files/{path} ---- */
+
+static int offer(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_uploads_offer(files_of(req)->uploads, req, res);
+}
+
+/* ---- DELETE /files/{path} ---- */
+
+static int remove_file(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
+{
+	EDDY_AUTO(files_place_close) struct files_place place = { 0 };
+	char *copy = eddy_req_strdup(req, path);
+	struct files_kind kind;
+	int r = copy ? files_place_open(files_of(req), copy, &place) : -ENOMEM;
+
 	if (r == 0)
-		r = eddy_unlinkat(dir, path, 0);
+		r = files_place_look(&place, &kind);
+	if (r == 0 && kind.is_folder)
+		r = -ENOENT;
+	if (r == 0)
+		r = eddy_unlinkat(place.dir, place.name, 0);
 	return r < 0 ? files_refused(res, r) : 204;
 }
+
+static int delete (struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+	bool slash;
+	int r = files_path_of(req, &path, &slash);
+
+	if (r < 0 || (!path.len && !slash))
+		return 404;
+	return slash ? files_folder_remove(req, res, path) : remove_file(req, res, path);
+}
+
+/* ---- the program ---- */
 
 static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
 {
@@ -140,6 +226,20 @@ static void use_sandbox(struct eddy_app *app, const struct files *files)
 			      });
 }
 
+/* The URLs of uploads that can be resumed, and tus. */
+static void use_uploads(struct eddy_app *app, struct files *files)
+{
+	files->uploads = eddy_app_add_uploads(app, files->path,
+					      &(struct eddy_uploads_options){
+						      .max = files->max_size,
+						      .append_max = files->append_max,
+						      .append_min = APPEND_MIN,
+						      .expire_ns = files->upload_age * EDDY_SECOND,
+						      .tus = "/tus",
+					      });
+	eddy_app_map_options(app, "/files/{path...}", offer);
+}
+
 static void map(struct eddy_app *app)
 {
 	eddy_app_map_get(app, "/", files_index);
@@ -147,17 +247,21 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/plain", files_plain);
 	eddy_app_map_post(app, "/plain", files_plain_post);
 	eddy_app_map_get(app, "/api/files", files_api);
-	eddy_app_map_get(app, "/files/{name}", download);
-	eddy_app_map_put(app, "/files/{name}", put);
-	eddy_app_map_post(app, "/files", post);
-	eddy_app_map_delete(app, "/files/{name}", remove_file);
+	eddy_app_map_post(app, "/api/move", files_move);
+	eddy_app_map_get(app, "/files/{path...}", get);
+	eddy_app_map_put(app, "/files/{path...}", put);
+	eddy_app_map_post(app, "/files/{path...}", post);
+	eddy_app_map_delete(app, "/files/{path...}", delete);
 	eddy_app_map_err(app, files_plain_error);
 }
 
 int main(int argc, char **argv)
 {
 	struct files_settings settings = {
-		.files = { .bind = "localhost:7878", .path = ".", .max_size = EDDY_NEVER },
+		.files = { .bind = "localhost:7878",
+			   .path = ".",
+			   .max_size = EDDY_NEVER,
+			   .upload_age = 86400 },
 		.server = { .restart = true },
 	};
 	struct files *files = &settings.files;
@@ -179,13 +283,19 @@ int main(int argc, char **argv)
 	if (!settings.no_sandbox)
 		use_sandbox(app, files);
 	eddy_app_add_filter(app, files_harden, NULL);
-	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){ .local_only = true });
+	eddy_app_add_filter(app, files_ask, NULL);
+	/* A page of another name can't use the login of this one. */
+	eddy_app_use_same_origin(app,
+				 &(struct eddy_same_origin_options){ .local_only = !files->login });
 	eddy_app_add_filter(app, files_guard, NULL);
 	map(app);
+	if (!files->no_upload)
+		use_uploads(app, files);
 	files_look_around(files);
 	eddy_app_add_task(app, "greet", files_greet, files);
 	r = eddy_app_run_blocking(app);
 	if (r < 0)
 		files_advise(files, r);
+	files_login_free(files->login);
 	return r < 0;
 }

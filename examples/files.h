@@ -3,21 +3,27 @@
 #define FILES_H
 
 #include <eddy/http.h>
-#include <pthread.h>
+#include <eddy/upload.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct ifaddrs;
 
 struct files {
 	struct eddy_app *app;
-	int dir;                   /* the folder */
-	const char *path;          /* as the user typed it */
-	const char *bind;          /* the address, as the user typed it */
-	bool secure;               /* HTTPS */
-	bool no_upload;            /* reject all changes */
-	bool unwritable;           /* the server could not write to the folder at the start */
-	uint64_t max_size;         /* of an upload in bytes; EDDY_NEVER: no limit */
-	struct ifaddrs *addresses; /* of this machine, for files_greet(); NULL: unknown */
+	int dir;                      /* the folder */
+	const char *path;             /* as the user typed it */
+	const char *bind;             /* the address, as the user typed it */
+	bool secure;                  /* HTTPS */
+	bool no_upload;               /* reject all changes */
+	bool unwritable;              /* the server could not write to the folder at the start */
+	bool insecure_login;          /* passwords may be sent without encryption */
+	struct eddy_uploads *uploads; /* NULL: reject all */
+	uint64_t upload_age;          /* seconds that an incomplete upload is kept */
+	uint64_t append_max;          /* bytes of one request of an upload in pieces; 0: no limit */
+	uint64_t max_size;            /* of an upload in bytes; EDDY_NEVER: no limit */
+	struct files_login *login;    /* who may use the server; NULL: everyone */
+	struct ifaddrs *addresses;    /* of this machine, for files_greet(); NULL: unknown */
 };
 
 /* Whether the pages offer uploads and deletions. */
@@ -26,38 +32,99 @@ static inline bool files_may_change(const struct files *files)
 	return !files->no_upload && !files->unwritable;
 }
 
-/* Whether a file of this name is listed, sent and accepted: not hidden, and not in a subfolder. */
-bool files_name_is_public(struct eddy_str name);
+/* ---- paths beneath the folder (files_path.c) ----
+ *
+ * A path has no slash at its end, and is empty for the folder itself. Symbolic links are followed
+ * only if they stay inside. */
 
-/* Write `list`, the array of GET /api/files, which is sorted by name. Runs on the offload pool. */
-typedef void files_write_fn(FILE *out, const struct files *files, const json_t *list);
+/* Whether the names of a path are listed, sent and accepted: none is empty or begins with a dot,
+ * and they are UTF-8 without control bytes. */
+bool files_path_is_public(struct eddy_str path);
 
-/* The list in one format; a static variable. Concurrent requests share the work. */
-struct files_list {
-	const char *type; /* its media type */
-	files_write_fn *write;
-	pthread_mutex_t lock;
-	struct listing *next;    /* private */
-	struct listing *current; /* private */
-	struct text *last;       /* private: the latest text, while it is in memory */
-	size_t texts;            /* private */
+/* Get the path of the request's route; `*ret_slash`: the target ends with a slash.
+ * Return: 0, -ENOENT if it is not public. */
+int files_path_of(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash);
+
+/* Open an entry. files_open() suspends, files_open_now() blocks.
+ * Return: a descriptor; -ENOENT, also if the path leads outside; -errno. */
+int files_open(const struct files *files, const char *path, int flags);
+int files_open_now(const struct files *files, const char *path, int flags);
+
+/* Where an entry is. */
+struct files_place {
+	const struct files *files;
+	const char *path; /* of the entry */
+	const char *name; /* its last segment */
+	int dir;          /* the folder that it is in */
 };
 
-/* Send the list as the response. Suspends. */
-int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list);
+/* Open the folder of an entry, which need not exist. `path` is not empty, and used until the place
+ * is closed. Suspends. Return: 0, -ENOENT if there is no such folder, -errno. */
+int files_place_open(const struct files *files, char *path, struct files_place *ret_place);
+void files_place_close(struct files_place *place);
 
-/* Return: the options for every upload. */
-struct eddy_save_options files_save_options(struct eddy_req *req);
+struct files_kind {
+	bool is_folder;
+	bool is_link; /* to a file or folder inside */
+};
 
-/* Answer a failed change: 403 if the server may not write to the folder. Return: as a handler. */
-int files_refused(struct eddy_res *res, int error);
+/* Get the kind of an entry. Suspends. Return: 0, -ENOENT if it is not listed, -errno. */
+int files_place_look(const struct files_place *place, struct files_kind *ret_kind);
 
-/* Filters: files_harden() sets nosniff, files_guard() rejects changes under --no-upload. */
-int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
-int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+/* ---- folders (files_folder.c) ---- */
+
+/* An entry of a folder: a regular file or a folder, maybe by a link. */
+struct files_entry {
+	int dir; /* the folder */
+	const char *name;
+	struct stat st; /* of the link's target */
+	bool is_link;
+};
+
+/* Return: 0 to go on, -errno. */
+typedef int files_entry_fn(void *arg, const struct files_entry *entry);
+
+/* Call `fn` for each public entry of a folder, sorted by name. Blocks.
+ * Return: 0; -ENOENT if there is no such folder; the error of `fn`; -errno. */
+int files_each(const struct files *files, const char *path, files_entry_fn *fn, void *arg);
+
+/* Redirect to a folder by 301, with a slash at the end of its path. Suspends.
+ * Return: -ENOENT if there is no such folder; as a handler. */
+int files_to_folder(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
+
+/* PUT and DELETE /files/{path}/ */
+int files_folder_make(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
+int files_folder_remove(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
+
+/* ---- lists (files_list.c) ---- */
+
+/* Write `list`, the array of GET /api/files, which is sorted by name. Runs on the offload pool. */
+typedef void files_write_fn(FILE *out, const struct files *files, const char *path,
+			    const json_t *list);
+
+/* A format of lists; a static variable. */
+struct files_format {
+	const char *type; /* its media type */
+	files_write_fn *write;
+};
+
+/* Send the list of a folder as the response. Concurrent requests share the work. Suspends. */
+int files_send_list(struct eddy_req *req, struct eddy_res *res, const struct files_format *format,
+		    struct eddy_str path);
+
+/* GET /files/{path}/: the list, as JSON if the client prefers that */
+int files_send_index(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
 
 /* GET /api/files */
 int files_api(struct eddy_req *req, struct eddy_res *res);
+
+/* ---- other routes ---- */
+
+/* GET /files/{path}/?zip */
+int files_zip(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
+
+/* POST /api/move */
+int files_move(struct eddy_req *req, struct eddy_res *res);
 
 /* GET / and GET /page/{name} */
 int files_index(struct eddy_req *req, struct eddy_res *res);
@@ -71,16 +138,47 @@ int files_plain(struct eddy_req *req, struct eddy_res *res);
 int files_plain_post(struct eddy_req *req, struct eddy_res *res);
 int files_plain_error(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
 
-/* Whether the server is reachable from this machine only. */
-bool files_is_local(const struct files *files);
+/* ---- HTML (files_html.c) ---- */
 
-/* Check the server's permissions in the folder. Exits with 1 if it can't read files. */
+/* Write text and a segment of a URL, escaped. The text is UTF-8. */
+void files_write_text(FILE *out, const char *text);
+void files_write_url(FILE *out, const char *name);
+
+/* Write a row of a table for an entry of a list; `base` is where links begin. */
+void files_write_row(FILE *out, const json_t *entry, const char *base);
+
+/* The index of a folder, for programs that follow links. */
+extern const struct files_format files_html;
+
+/* ---- changes ---- */
+
+/* Return: the options for every upload. */
+struct eddy_save_options files_save_options(struct eddy_req *req);
+
+/* Answer a failed change: 403 if the server may not write to the folder. Return: as a handler. */
+int files_refused(struct eddy_res *res, int error);
+
+/* Filters: files_harden() sets nosniff, files_ask() wants a login if there is one, files_guard()
+ * rejects changes under --no-upload. */
+int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+
+/* Read a file of lines NAME:PASSWORD. Exits with 2 if it can't be used. */
+struct files_login *files_login_load(const char *path);
+void files_login_free(struct files_login *login);
+
+/* ---- the start (files_start.c) ---- */
+
+/* Check the server's permissions in the folder, and that passwords are sent encrypted or within
+ * this machine. Exits with 1 or 2 otherwise. */
 void files_check(struct files *files);
 
 /* Collect the addresses for files_greet(), before the sandbox forbids it. */
 void files_look_around(struct files *files);
 
-/* A task of the app: print folder, URLs and permissions on stdout. `arg` is the struct files. */
+/* A task of the app: print folder, URLs and permissions on stdout, and log what is risky. `arg` is
+ * the struct files. */
 int files_greet(void *arg);
 
 /* Print advice if listening failed; the log record has the reason. */

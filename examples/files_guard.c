@@ -1,12 +1,5 @@
-/* Access control: public file names, safe media types, read-only folders. */
+/* Access control: safe media types, read-only folders. */
 #include "files.h"
-
-#include <eddy/upload.h>
-
-bool files_name_is_public(struct eddy_str name)
-{
-	return name.len && name.ptr[0] != '.' && !memchr(name.ptr, '/', name.len);
-}
 
 int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
@@ -14,12 +7,13 @@ int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 	return eddy_next(next, req, res);
 }
 
+/* Whatever methods there are: those that are not safe (RFC 9110 section 9.2.1). */
 static bool changes(struct eddy_req *req)
 {
 	struct eddy_str method = eddy_req_method(req);
 
-	return eddy_str_eq_z(method, "PUT") || eddy_str_eq_z(method, "POST") ||
-	       eddy_str_eq_z(method, "DELETE");
+	return !eddy_str_eq_z(method, "GET") && !eddy_str_eq_z(method, "HEAD") &&
+	       !eddy_str_eq_z(method, "OPTIONS") && !eddy_str_eq_z(method, "TRACE");
 }
 
 int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)

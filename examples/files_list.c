@@ -1,15 +1,18 @@
-/* The list of the folder as JSON; files_plain.c has the HTML page.
+/* Lists of folders. files_html.c and files_plain.c have those for people.
  *
  * Listing a large folder takes long, and any client may request it: concurrent requests share one.
  * It begins after the request that it answers, so that a client finds what it has uploaded.
  *
- * Invariants of a struct files_list, whose lock guards all of it and the reference counts:
+ * Invariants of a struct list, which a folder has for each format while it is being requested. The
+ * lock of `lists` guards all of them, and the reference counts:
  * 1. `next` is a listing that has not begun. New requests join it.
  * 2. `current` is the only listing in progress. No request joins it any more.
  * 3. A listing that has begun and not ended is `current`. If the request that makes it is
  *    cancelled, it ends with -ECANCELED, and the other requests try again.
  * 4. A text is shared by all responses that send it, and by later listings while the folder gives
- *    the same text. Texts in memory have `texts` bytes; none is added beyond TEXTS_MAX.
+ *    the same text. Texts in memory have `lists.texts` bytes; none is added beyond TEXTS_MAX.
+ * 5. Each request has a reference to its list until the response has been sent. So a list lives
+ *    longer than its listings and texts, and there are no more lists than requests.
  */
 #include "files.h"
 
@@ -19,55 +22,92 @@
 #include <eddy/shared_event.h>
 #include <errno.h>
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-static json_t *describe(int dir, const char *name)
+static int describe(void *arg, const struct files_entry *entry)
 {
+	bool is_folder = S_ISDIR(entry->st.st_mode);
+	json_t *description;
 	char date[32];
-	struct stat st;
 	struct tm tm;
 
-	if (!files_name_is_public(eddy_str_from(name)) ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	if (!gmtime_r(&st.st_mtim.tv_sec, &tm) ||
+	if (!gmtime_r(&entry->st.st_mtim.tv_sec, &tm) ||
 	    !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return NULL;
-	/* NULL also for a name that is not UTF-8, which JSON can't express. */
-	return json_pack("{s:s, s:I, s:s}", "name", name, "size", (json_int_t)st.st_size, "mtime",
-			 date);
+		return 0;
+	description =
+		json_pack("{s:s, s:o, s:s, s:s}", "name", entry->name, "size",
+			  is_folder ? json_null() : json_integer((json_int_t)entry->st.st_size),
+			  "mtime", date, "type", is_folder ? "folder" : "file");
+	return json_array_append_new(arg, description) < 0 ? -ENOMEM : 0;
 }
 
-static int list_folder(int dir, json_t *list)
+/* ---- lists ---- */
+
+struct list {
+	const struct files_format *format;
+	const char *path; /* behind the structure */
+	unsigned refs;
+	struct listing *next;
+	struct listing *current;
+	struct text *last; /* the latest text, while it is in memory */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	void *root;   /* of the tree of tsearch(3) */
+	size_t texts; /* bytes */
+} lists = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int compare(const void *one, const void *other)
 {
-	struct dirent **entries;
-	int count = scandirat(dir, ".", &entries, NULL, alphasort);
+	const struct list *a = one, *b = other;
 
-	if (count < 0)
-		return -errno;
-	for (int i = 0; i < count; i++) {
-		json_t *file = describe(dir, entries[i]->d_name);
+	if (a->format != b->format)
+		return a->format < b->format ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
 
-		if (file)
-			json_array_append_new(list, file);
-		free(entries[i]);
+/* Return: NULL on allocation failure. */
+static struct list *list_get(const struct files_format *format, struct eddy_str path)
+{
+	struct list *list = malloc(sizeof(*list) + path.len + 1), **found;
+	char *copy = (char *)(list + 1);
+
+	if (!list)
+		return NULL;
+	*list = (struct list){ .format = format, .path = copy };
+	*(char *)mempcpy(copy, path.ptr, path.len) = '\0';
+	pthread_mutex_lock(&lists.lock);
+	found = tsearch(list, &lists.root, compare);
+	if (!found || *found != list)
+		free(list);
+	list = found ? *found : NULL;
+	if (list)
+		list->refs++;
+	pthread_mutex_unlock(&lists.lock);
+	return list;
+}
+
+static void list_put(struct list *list)
+{
+	pthread_mutex_lock(&lists.lock);
+	if (--list->refs == 0) {
+		tdelete(list, &lists.root, compare);
+		free(list);
 	}
-	free(entries);
-	return 0;
+	pthread_mutex_unlock(&lists.lock);
 }
 
 /* ---- the text ---- */
 
 /* No new text beyond these bytes: a client that reads slowly keeps an old text in memory. */
-#define TEXTS_MAX (32 * EDDY_MIB)
+#define TEXTS_MAX (64 * EDDY_MIB)
 
 struct text {
-	struct files_list *list;
+	struct list *list;
 	unsigned refs;
 	size_t len;
 	char *bytes;
@@ -87,15 +127,15 @@ static void text_unref(struct text *text)
 		return;
 	if (text->list->last == text)
 		text->list->last = NULL;
-	text->list->texts -= text->len;
+	lists.texts -= text->len;
 	free(text->bytes);
 	free(text);
 }
 
 /* The lock is held. Takes ownership of `bytes`, also on failure. */
-static int text_new(struct files_list *list, char *bytes, size_t len, struct text **ret_text)
+static int text_new(struct list *list, char *bytes, size_t len, struct text **ret_text)
 {
-	bool has_room = list->texts <= TEXTS_MAX;
+	bool has_room = lists.texts <= TEXTS_MAX;
 	struct text *text = has_room ? malloc(sizeof(*text)) : NULL;
 
 	if (!text) {
@@ -103,7 +143,7 @@ static int text_new(struct files_list *list, char *bytes, size_t len, struct tex
 		return has_room ? -ENOMEM : -EBUSY;
 	}
 	*text = (struct text){ .list = list, .refs = 1, .len = len, .bytes = bytes };
-	list->texts += len;
+	lists.texts += len;
 	*ret_text = list->last = text;
 	return 0;
 }
@@ -112,7 +152,7 @@ static int text_new(struct files_list *list, char *bytes, size_t len, struct tex
 
 struct making {
 	const struct files *files;
-	files_write_fn *write;
+	const struct list *list;
 	const struct text *last;
 	char *bytes;
 	size_t len;
@@ -123,17 +163,18 @@ struct making {
 static int make_bytes(void *arg)
 {
 	struct making *making = arg;
+	const char *path = making->list->path;
 	FILE *out = open_memstream(&making->bytes, &making->len);
-	json_t *list = json_array();
-	int r = out && list ? list_folder(making->files->dir, list) : -ENOMEM;
+	json_t *entries = json_array();
+	int r = out && entries ? files_each(making->files, path, describe, entries) : -ENOMEM;
 
 	if (r == 0)
-		making->write(out, making->files, list);
+		making->list->format->write(out, making->files, path, entries);
 	if (r == 0 && ferror(out))
 		r = -ENOMEM;
 	if (out && fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
-	json_decref(list);
+	json_decref(entries);
 	making->is_same = r == 0 && making->last && making->last->len == making->len &&
 			  memcmp(making->last->bytes, making->bytes, making->len) == 0;
 	if (r < 0 || making->is_same)
@@ -149,11 +190,11 @@ struct listing {
 	struct text *text; /* once it has ended with 0 */
 };
 
-static struct listing *join(struct files_list *list)
+static struct listing *join(struct list *list)
 {
 	struct listing *listing;
 
-	pthread_mutex_lock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
 	listing = list->next;
 	if (!listing) {
 		listing = list->next = calloc(1, sizeof(*listing));
@@ -162,29 +203,29 @@ static struct listing *join(struct files_list *list)
 	}
 	if (listing)
 		listing->refs++;
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&lists.lock);
 	return listing;
 }
 
-static void leave(struct files_list *list, struct listing *listing)
+static void leave(struct list *list, struct listing *listing)
 {
-	pthread_mutex_lock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
 	if (--listing->refs == 0) {
 		if (list->next == listing)
 			list->next = NULL;
 		text_unref(listing->text);
 		free(listing);
 	}
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&lists.lock);
 }
 
 /* Begin the listing unless one is in progress.
  * Return: NULL if the caller has to make it; else a reference to the one to wait for. */
-static struct listing *begin(struct files_list *list, struct listing *listing)
+static struct listing *begin(struct list *list, struct listing *listing)
 {
 	struct listing *first;
 
-	pthread_mutex_lock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
 	first = listing->has_ended ? listing : list->current;
 	if (first) {
 		first->refs++;
@@ -192,22 +233,22 @@ static struct listing *begin(struct files_list *list, struct listing *listing)
 		list->current = listing;
 		list->next = NULL;
 	}
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&lists.lock);
 	return first;
 }
 
 /* Suspends. */
-static void make(struct files_list *list, struct listing *listing, const struct files *files)
+static void make(struct list *list, struct listing *listing, const struct files *files)
 {
-	struct making making = { .files = files, .write = list->write };
+	struct making making = { .files = files, .list = list };
 	struct text *last;
 	int r;
 
-	pthread_mutex_lock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
 	making.last = last = text_ref(list->last);
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&lists.lock);
 	r = eddy_offload(make_bytes, &making);
-	pthread_mutex_lock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
 	if (making.is_same)
 		listing->text = text_ref(last);
 	else if (r == 0)
@@ -216,12 +257,12 @@ static void make(struct files_list *list, struct listing *listing, const struct 
 	listing->result = r;
 	listing->has_ended = true;
 	list->current = NULL;
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_unlock(&lists.lock);
 	eddy_shared_event_set(&listing->ended);
 }
 
 /* Wait until the listing has ended, or make it. Suspends. Return: 0, -ECANCELED. */
-static int await(struct files_list *list, struct listing *listing, const struct files *files)
+static int await(struct list *list, struct listing *listing, const struct files *files)
 {
 	bool is_last;
 	int r;
@@ -241,7 +282,7 @@ static int await(struct files_list *list, struct listing *listing, const struct 
 }
 
 /* Suspends. */
-static int get_text(struct files_list *list, const struct files *files, struct text **ret_text)
+static int get_text(struct list *list, const struct files *files, struct text **ret_text)
 {
 	int r;
 
@@ -254,9 +295,9 @@ static int get_text(struct files_list *list, const struct files *files, struct t
 		if (r == 0)
 			r = listing->result;
 		if (r == 0) {
-			pthread_mutex_lock(&list->lock);
+			pthread_mutex_lock(&lists.lock);
 			*ret_text = text_ref(listing->text);
-			pthread_mutex_unlock(&list->lock);
+			pthread_mutex_unlock(&lists.lock);
 		}
 		leave(list, listing);
 	} while (r == -ECANCELED && !eddy_is_cancelled());
@@ -265,52 +306,95 @@ static int get_text(struct files_list *list, const struct files *files, struct t
 
 /* ---- the response ---- */
 
-static void let_go(void *kept)
-{
-	struct text *text = *(struct text **)kept;
-	struct files_list *list = text ? text->list : NULL;
+/* What a response needs until it has been sent. */
+struct kept {
+	struct list *list;
+	struct text *text;
+};
 
-	if (!text)
+static void let_go(void *arg)
+{
+	struct kept *kept = arg;
+
+	if (!kept->list)
 		return;
-	pthread_mutex_lock(&list->lock);
-	text_unref(text);
-	pthread_mutex_unlock(&list->lock);
+	pthread_mutex_lock(&lists.lock);
+	text_unref(kept->text);
+	pthread_mutex_unlock(&lists.lock);
+	list_put(kept->list);
 }
 
-/* The text of a response, kept until it has been sent. */
-static const struct eddy_req_layer layer = { "list", sizeof(struct text *), let_go };
+static const struct eddy_req_layer layer = { "list", sizeof(struct kept), let_go };
 
-int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list)
+int files_send_list(struct eddy_req *req, struct eddy_res *res, const struct files_format *format,
+		    struct eddy_str path)
 {
-	struct text **kept = eddy_req_layer(req, &layer);
-	int r = kept ? get_text(list, eddy_req_context(req), kept) : -ENOMEM;
+	struct kept *kept = eddy_req_layer(req, &layer);
+	int r = -ENOMEM;
 
+	if (kept)
+		kept->list = list_get(format, path);
+	if (kept && kept->list)
+		r = get_text(kept->list, eddy_req_context(req), &kept->text);
 	if (r == -EBUSY)
 		return eddy_res_problem(
 			res, 503, "too many older lists are still being sent; try again later");
-	if (r < 0 && r != -ENOMEM && r != -ECANCELED)
+	if (r < 0 && r != -ENOMEM && r != -ECANCELED && r != -ENOENT)
 		return eddy_res_problem(res, 503, "the folder can't be read: %s", strerror(-r));
 	if (r < 0)
 		return r;
 	eddy_res_set_z(res, "cache-control", "no-cache");
-	return eddy_res_bytes(res, list->type, eddy_str((*kept)->bytes, (*kept)->len));
+	return eddy_res_bytes(res, format->type, eddy_str(kept->text->bytes, kept->text->len));
 }
 
-static void write_json(FILE *out, const struct files *files, const json_t *list)
+static void write_json(FILE *out, const struct files *files, const char *path, const json_t *list)
 {
+	json_t *name = json_string(path);
+
 	(void)files;
-	fputs("{\"files\":", out);
+	fputs("{\"path\":", out);
+	json_dumpf(name, out, JSON_ENCODE_ANY);
+	fputs(",\"files\":", out);
 	json_dumpf(list, out, JSON_COMPACT);
 	fputc('}', out);
+	json_decref(name);
+}
+
+static const struct files_format json = { "application/json", write_json };
+
+/* Whether a list of media types has this one by name. */
+static bool names(struct eddy_str list, const char *type)
+{
+	struct eddy_str member, name;
+
+	while (eddy_str_split(&list, ',', &member))
+		if (eddy_str_split(&member, ';', &name) &&
+		    eddy_str_eq_nocase(eddy_str_trim(name), eddy_str_from(type)))
+			return true;
+	return false;
+}
+
+int files_send_index(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
+{
+	struct eddy_str accept = eddy_req_header_joined(req, "accept");
+	int r = eddy_res_merge(res, "vary", EDDY_STR("accept"));
+
+	if (r < 0)
+		return r;
+	/* Browsers name text/html. */
+	if (names(accept, json.type) && !names(accept, "text/html"))
+		return files_send_list(req, res, &json, path);
+	return files_send_list(req, res, &files_html, path);
 }
 
 int files_api(struct eddy_req *req, struct eddy_res *res)
 {
-	static struct files_list list = {
-		.type = "application/json",
-		.write = write_json,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-	};
+	struct eddy_str path = EDDY_STR("");
+	int r = eddy_req_query_get(req, "path", &path);
 
-	return files_send_list(req, res, &list);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (path.len > 1 && path.ptr[path.len - 1] == '/')
+		path.len--;
+	return files_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
 }

@@ -18,7 +18,13 @@ static void usage(FILE *out)
 	      "                      localhost:7878)\n"
 	      "  --workers N         threads, each with its own loop (default: 1)\n"
 	      "  --max-size BYTES    largest upload (default: limited by the disk only)\n"
-	      "  --no-upload         read only: reject PUT, POST and DELETE\n"
+	      "  --append-max BYTES  largest request of an upload in pieces, for proxies that limit\n"
+	      "                      bodies (default: no limit)\n"
+	      "  --upload-age SECS   how long incomplete uploads are kept (default: 86400)\n"
+	      "  --no-upload         read only: reject all changes\n"
+	      "  --login FILE        ask for a name and password; FILE has lines NAME:PASSWORD, and\n"
+	      "                      only its owner may read it\n"
+	      "  --insecure-login    allow passwords to cross a network without HTTPS\n"
 	      "  --cert FILE         serve HTTPS with this certificate (PEM)\n"
 	      "  --key FILE          its private key, unless it is in the same file\n"
 	      "  --technique NAME    how files are sent: auto, splice, ring-splice, sendfile,\n"
@@ -47,8 +53,21 @@ static void take(struct files_settings *settings, int option)
 	case 'm':
 		settings->files.max_size = switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
 		break;
+	case 'a':
+		settings->files.append_max = switch_number("append-max", optarg, 1, EDDY_NEVER - 1);
+		break;
+	case 'A':
+		settings->files.upload_age = switch_number("upload-age", optarg, 1, UINT32_MAX);
+		break;
 	case 'n':
 		settings->files.no_upload = true;
+		break;
+	case 'l':
+		files_login_free(settings->files.login);
+		settings->files.login = files_login_load(optarg);
+		break;
+	case 'i':
+		settings->files.insecure_login = true;
 		break;
 	case 'C':
 		settings->tls.cert = optarg;
@@ -90,7 +109,11 @@ void files_settings_parse(struct files_settings *settings, int argc, char **argv
 		{ "bind", required_argument, NULL, 'b' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "max-size", required_argument, NULL, 'm' },
+		{ "append-max", required_argument, NULL, 'a' },
+		{ "upload-age", required_argument, NULL, 'A' },
 		{ "no-upload", no_argument, NULL, 'n' },
+		{ "login", required_argument, NULL, 'l' },
+		{ "insecure-login", no_argument, NULL, 'i' },
 		{ "cert", required_argument, NULL, 'C' },
 		{ "key", required_argument, NULL, 'K' },
 		{ "technique", required_argument, NULL, 't' },

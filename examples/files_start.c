@@ -27,20 +27,31 @@ static bool read_host(const struct files *files, char host[HOST_SIZE])
 	return true;
 }
 
-bool files_is_local(const struct files *files)
+static bool is_local(const struct files *files)
 {
 	char host[HOST_SIZE];
 	struct in6_addr in6;
+	struct in_addr in;
 
 	if (!read_host(files, host))
-		return false;
+		return strncmp(files->bind, "unix:", 5) == 0;
 	if (inet_pton(AF_INET6, host, &in6) == 1)
 		return IN6_IS_ADDR_LOOPBACK(&in6);
-	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0;
+	if (inet_pton(AF_INET, host, &in) == 1)
+		return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
+	return strcasecmp(host, "localhost") == 0;
 }
 
 void files_check(struct files *files)
 {
+	if (files->login && !files->secure && !files->insecure_login && !is_local(files)) {
+		fprintf(stderr,
+			"%s: with --login, passwords would reach %s unencrypted; use HTTPS (--cert "
+			"FILE), or this machine only (--bind localhost:7878); to take the risk: "
+			"--insecure-login\n",
+			program_invocation_short_name, files->bind);
+		exit(2);
+	}
 	if (faccessat(files->dir, ".", X_OK, AT_EACCESS) < 0) {
 		fprintf(stderr, "%s: can't read the files in \"%s\": %s; try: chmod a+x '%s'\n",
 			program_invocation_short_name, files->path, strerror(errno), files->path);
@@ -110,7 +121,9 @@ static void tell(const struct files *files, const char *host)
 	printf("Serving %s\n", path ? path : files->path);
 	free(path);
 	tell_urls(files, host);
-	if (files_is_local(files))
+	if (files->login)
+		printf("Everyone with a password can %s.\n", rights(files));
+	else if (is_local(files))
 		printf("All users of this machine can %s.\n"
 		       "To accept other machines too: --bind 0.0.0.0:%u\n",
 		       rights(files), eddy_app_port(files->app));
@@ -128,11 +141,29 @@ void files_look_around(struct files *files)
 		files->addresses = NULL;
 }
 
+/* Name the risks of a server that others can reach. */
+static void warn(const struct files *files)
+{
+	if (is_local(files))
+		return;
+	if (!files->login)
+		eddy_warn("files",
+			  "no login: everyone who can reach %s can %s; to ask for a password: "
+			  "--login FILE",
+			  files->bind, rights(files));
+	if (!files->secure)
+		eddy_warn(
+			"files",
+			"no HTTPS: others on the network can read and change what is sent, passwords "
+			"too; to encrypt it: --cert FILE");
+}
+
 int files_greet(void *arg)
 {
 	struct files *files = arg;
 	char host[HOST_SIZE];
 
+	warn(files);
 	if (read_host(files, host))
 		tell(files, host);
 	freeifaddrs(files->addresses);

@@ -36,6 +36,7 @@ OTHERS = {
     'http/src/config/config_key.c': 'what the value of a key must be',
     'http/src/config/config_transfer.c': 'what the value of a key must be',
     'examples/beside.c': 'what has been done',
+    'examples/files_html.c': 'pages',
     'examples/files_plain.c': 'the page',
     'examples/files_start.c': 'who may do what',
     'examples/compress.c': 'what has been done',

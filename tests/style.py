@@ -64,7 +64,7 @@ TESTED_AS = {'brotli': 'codec', 'zlib': 'codec', 'zstd': 'codec', 'json': 'objec
              'tapes': 'timeline', 'run': 'loop', 'message': 'loop', 'wait': 'task', 'panic': 'panic_in_panic',
              'eddy': 'installed', 'programs': 'installed'}
 # Where tests have the name of what a client or a user does, instead of the file's.
-TESTED_AS |= {'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
+TESTED_AS |= {'draft': 'resumable', 'tus': 'resumable', 'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
               'stop': 'run', 'ktls': 'tls'}
 STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
 NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))

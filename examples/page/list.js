@@ -34,7 +34,7 @@ async function loadOnce() {
 		return res ? 'The answer of the server broke off.' : unreachable();
 	}
 	known.clear();
-	for (const { name, size, mtime } of files)
+	for (const { name, size, mtime } of files.filter(f => f.type === 'file'))
 		known.set(name, { name, size, time: Date.parse(mtime), folded: folded(name) });
 	order = null;
 	loaded = true;

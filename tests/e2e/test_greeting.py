@@ -52,6 +52,13 @@ class Greeting(Case):
         for address in re.findall(r'inet ([\d.]+)', said):
             self.assertRegex(text, rf'\n  http://{re.escape(address)}:\d+/\n')
 
+    def test_login(self):
+        path = os.path.join(self.folder(), 'logins')
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
+            file.write('anna:secret\n')
+        text = self.greeting(self.folder(), '--bind', 'localhost:0', '--login', path)
+        self.assertIn('\nEveryone with a password can read, replace and delete files there (--no-upload: only read).\nPress', text)
+
     def test_version_6_and_https(self):
         try:
             socket.create_server(('::1', 0), family=socket.AF_INET6).close()

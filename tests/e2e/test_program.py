@@ -205,7 +205,7 @@ class Program(Case):
         with socket.socket(socket.AF_UNIX) as wire:
             wire.connect(path)
             wire.sendall(request('GET', '/api/files'))
-            self.assertIn(b'{"files":[]}', wire.recv(1000))
+            self.assertIn(b'{"path":"","files":[]}', wire.recv(1000))
 
     def test_reader_of_the_records_leaves(self):
         """Nobody reads stderr any more: that is no reason to end."""

@@ -37,7 +37,7 @@ def read(*path):
 
 
 class Files(Shared):
-    """Of the program files, whose folder is flat."""
+    """Of the program files."""
 
     @classmethod
     def setUpClass(cls):
@@ -77,6 +77,39 @@ class Files(Shared):
         run('rclone', '--config', '', 'copyurl', self.url, 'got', cwd=self.here)
         self.assertFetched('got')
 
+    def tree(self):
+        """Folders with files: the path of each, and its data."""
+        files = {'tree/a': pattern(1000), 'tree/b c/ü?.bin': pattern(300000, 1), 'tree/b c/empty': b'', 'tree/b c/d/e#f': pattern(70000, 2)}
+        for name, data in files.items():
+            write(self.path(name), data)
+        write(self.path('tree/.hidden'), b'secret')
+        write(self.path('tree/b c/.hidden'), b'secret')
+        return files
+
+    def assertTree(self, files, *path):
+        for name, data in files.items():
+            self.assertTrue(read(self.here, *path, name) == data, name)
+        here = os.path.join(self.here, *path)
+        found = {os.path.relpath(os.path.join(folder, name), here) for folder, _, names in os.walk(here) for name in names}
+        self.assertEqual({name for name in found if os.path.basename(name) != 'index.html'}, set(files))
+
+    @needs('wget')
+    def test_wget_of_a_tree(self):
+        files = self.tree()
+        for path in ('tree/', 'tree/b c/'):
+            self.here = self.folder()
+            run('wget', '-r', '-nH', '--cut-dirs=1', '-np', '-e', 'robots=off', '--restrict-file-names=nocontrol', self.base + path.replace(' ', '%20'),
+                cwd=self.here)
+            self.assertTree({name: data for name, data in files.items() if name.startswith(path)})
+
+    @needs('rclone')
+    def test_rclone(self):
+        files = self.tree()
+        run('rclone', '--config', '', 'copy', f':http,url="{self.base}":tree', 'copy/tree', cwd=self.here)
+        self.assertTree(files, 'copy')
+        # Nothing is to be copied again.
+        self.assertNotRegex(run('rclone', '--config', '', '-v', 'copy', f':http,url="{self.base}":tree', 'copy/tree', cwd=self.here), 'Copied')
+
     @needs('zsync', 'zsyncmake')
     def test_zsync(self):
         """An older file at hand differs in many places: they are asked for many at a time."""
@@ -91,19 +124,20 @@ class Files(Shared):
 
     @needs('apt-get', 'dpkg-deb')
     def test_apt(self):
-        """A flat repository, whose paths begin with "./"."""
+        """A flat repository in a folder of its own; its paths begin with "./"."""
         control = 'Package: eddy-test\nVersion: 1\nArchitecture: all\nMaintainer: Nobody <nobody@example.org>\nDescription: test\n'
         build = os.path.join(self.here, 'build')
         write(os.path.join(build, 'DEBIAN', 'control'), control.encode())
         write(os.path.join(build, 'usr', 'share', 'eddy-test', 'data'), self.data[:MIB])
-        package = self.path('eddy-test_1_all.deb')
+        package = self.path('apt/eddy-test_1_all.deb')
+        os.makedirs(self.path('apt'))
         run('dpkg-deb', '--root-owner-group', '--build', build, package)
         built = read(package)
-        self.write('Packages', f'{control}Filename: ./eddy-test_1_all.deb\nSize: {len(built)}\nSHA256: {hashlib.sha256(built).hexdigest()}\n'.encode())
+        self.write('apt/Packages', f'{control}Filename: ./eddy-test_1_all.deb\nSize: {len(built)}\nSHA256: {hashlib.sha256(built).hexdigest()}\n'.encode())
         for folder in ('state/lists/partial', 'cache/archives/partial', 'etc/apt.conf.d', 'etc/preferences.d', 'etc/trusted.gpg.d'):
             os.makedirs(os.path.join(self.here, folder))
         write(os.path.join(self.here, 'state/status'), b'')
-        write(os.path.join(self.here, 'etc/sources.list'), f'deb [trusted=yes] {self.base} ./\n'.encode())
+        write(os.path.join(self.here, 'etc/sources.list'), f'deb [trusted=yes] {self.base}apt/ ./\n'.encode())
         options = [word for option in (
             f'Dir::State={self.here}/state', f'Dir::State::status={self.here}/state/status', f'Dir::Cache={self.here}/cache', f'Dir::Etc={self.here}/etc',
             'APT::Sandbox::User=root', 'Acquire::http::Proxy=false', 'Acquire::Languages=none') for word in ('-o', option)]

@@ -103,6 +103,24 @@ static int stream_and_file(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_file(res, EDDY_STR("late.txt"), make_file(3), NULL);
 }
 
+/* A file of n bytes, after a byte, as a stream of announced length. */
+static int part(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t n;
+	int fd, r = eddy_req_path(req, EDDY_TO(&n));
+
+	if (r < 0)
+		return r;
+	fd = make_file(n + 5);
+	r = eddy_res_announce(res, n + 1);
+	if (r == 0)
+		r = eddy_res_write(res, "", 1);
+	if (r == 0)
+		r = eddy_res_write_file(res, fd, 1, n);
+	close(fd);
+	return r;
+}
+
 /* Pieces of 20,000 bytes. */
 static int long_stream(struct eddy_req *req, struct eddy_res *res)
 {
@@ -172,6 +190,7 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_get(app, "/stream/text", stream_and_text);
 	eddy_app_map_get(app, "/stream/file", stream_and_file);
 	eddy_app_map_get(app, "/long/{n}", long_stream);
+	eddy_app_map_get(app, "/part/{n}", part);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/twice", twice);
 	eddy_app_map_head(app, "/health", health);
@@ -273,6 +292,36 @@ Test(coded, flushes_each_write_of_a_stream)
 	cr_assert(eq(uint, whole, 1));
 	eddy_response_free(response);
 	eddy_app_free(app);
+}
+
+/* Without the length that was announced. */
+Test(coded, passes_parts_of_files)
+{
+	static const uint64_t sizes[] = { 0, 1, 5000, 65536, 300000 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct eddy_app *app = make(encoding);
+		struct eddy_response *response;
+		struct eddy_str body;
+		char line[64];
+
+		snprintf(line, sizeof(line), "GET /part/%llu", (unsigned long long)sizes[i]);
+		response = ask(app, line, NULL, &body);
+		expect_digits(body, sizes[i] + 1);
+		cr_assert(eddy_str_eq_z(eddy_response_header(response, "transfer-encoding"),
+					"chunked"));
+		cr_assert(eddy_response_header(response, "content-length").ptr == NULL);
+		cr_assert(eq(uint, flushed, sizes[i] ? 2 : 1));
+		cr_assert(eq(uint, whole, 1));
+		eddy_response_free(response);
+		eddy_app_free(app);
+		app = make(NULL);
+		response = ask(app, line, NULL, &body);
+		cr_assert(eq(sz, body.len, sizes[i] + 1));
+		cr_assert(eddy_response_header(response, "content-length").ptr != NULL);
+		eddy_response_free(response);
+		eddy_app_free(app);
+	}
 }
 
 Test(coded, ends_a_stream_without_what_was_set_too_late)

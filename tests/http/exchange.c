@@ -2,6 +2,7 @@
 #include "exchange/exchange.h"
 
 #include "http1/request_head.h"
+#include "said.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -47,7 +48,18 @@ static void cut(struct eddy_req *req)
 	note("cut");
 }
 
+static int interim(struct eddy_req *req, int status, const struct eddy_header *fields)
+{
+	(void)req;
+	note("interim %d", status);
+	for (; fields && fields->name; fields++)
+		note(" %s=%s", fields->name, fields->value);
+	note("; ");
+	return 0;
+}
+
 static const struct eddyi_stream_verbs verbs = {
+	.interim = interim,
 	.send_head = send_head,
 	.send = send_some,
 	.cut = cut,
@@ -71,6 +83,45 @@ static int stream_badly(struct eddy_req *req, struct eddy_res *res)
 {
 	stream(req, res);
 	return -EIO;
+}
+
+static const struct eddy_header links[] = { { "link", "</a.css>; rel=preload" }, { 0 } };
+
+static int hint(struct eddy_req *req, struct eddy_res *res)
+{
+	static const struct eddy_header own[] = { { "content-length", "3" }, { 0 } };
+	static const struct eddy_header torn[] = { { "link", "a\r\nb: c" }, { 0 } };
+
+	(void)req;
+	cr_expect_eq(eddy_res_interim(res, 103, links), 0);
+	cr_expect_eq(eddy_res_interim(res, 102, NULL), 0);
+	cr_expect_eq(eddy_res_interim(res, 100, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 101, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 200, NULL), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 103, own), -EINVAL);
+	cr_expect_eq(eddy_res_interim(res, 103, torn), -EINVAL);
+	eddy_res_write(res, "one", 3);
+	return eddy_res_interim(res, 103, links);
+}
+
+/* Announce the number in the path, and write six bytes, unless the path says otherwise. */
+static int announced(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t length;
+	struct eddy_str how;
+	int r = eddy_req_path(req, EDDY_TO(&length), EDDY_TO(&how));
+
+	if (r == 0)
+		r = eddy_res_announce(res, length);
+	if (r < 0 || eddy_str_eq_z(how, "nothing"))
+		return r;
+	if (eddy_str_eq_z(how, "other"))
+		return eddy_res_ok(res, "hello");
+	r = stream(req, res);
+	if (!eddy_str_eq_z(how, "late"))
+		return r;
+	cr_expect_eq(eddy_res_announce(res, 1), -EINVAL);
+	return eddy_res_ok(res, "hello");
 }
 
 static int wait_for_body(struct eddy_req *req, struct eddy_res *res)
@@ -127,8 +178,10 @@ static int exchange(void *arg)
 
 	eddyi_service_init(&service);
 	eddy_app_map_get(app, "/hello", hello);
+	eddy_app_map_get(app, "/hint", hint);
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/stream_badly", stream_badly);
+	eddy_app_map_get(app, "/announced/{length}/{how}", announced);
 	eddy_app_map_get(app, "/wait_for_body", wait_for_body);
 	eddy_app_map_get(app, "/expire_within", expire_within);
 	eddy_app_map_get(app, "/be_cut", be_cut);
@@ -181,6 +234,50 @@ Test(exchange, sends_a_stream)
 	expect("GET /stream", true, "200; one; two; .; ");
 	/* A handler that writes is stopped where there is no body. */
 	expect("HEAD /stream", true, "200; ; .; ");
+}
+
+Test(exchange, sends_interim_responses_before_the_head)
+{
+	expect("GET /hint", true,
+	       "interim 103 link=</a.css>; rel=preload; interim 102; 200; one; .; ");
+}
+
+Test(exchange, announces_the_length_of_a_stream)
+{
+	expect("GET /announced/6/whole", true, "200 of 6; one; two; .; ");
+	expect("HEAD /announced/6/whole", true, "200 of 6; ; .; ");
+	expect("GET /announced/0/nothing", true, "200 of 0; .; ");
+	expect("HEAD /announced/7/nothing", true, "200 of 7; .; ");
+	expect("GET /announced/7/other", true, "200 of 5; hello.; ");
+}
+
+/* Expect one record for a response of another length than was announced. */
+static void expect_broken(const char *request, const char *want_sent, const char *want_said)
+{
+	said_begin();
+	if (want_sent)
+		expect(request, false, want_sent);
+	else
+		expect_problem(request, 500);
+	said_end();
+	cr_expect(strstr(said, want_said) == said, "%s: %s", request, said);
+	/* An error response has a record of its own. */
+	cr_expect_eq(strchr(said, '\n') == said + strlen(said) - 1, want_sent != NULL, "%s", said);
+}
+
+Test(exchange, cuts_a_stream_of_another_length)
+{
+	expect_broken("GET /announced/7/whole", "200 of 7; one; two; cut",
+		      "GET /announced/7/whole has announced 7 bytes, but writes 6\n");
+	expect_broken("GET /announced/5/whole", "200 of 5; one; cut",
+		      "GET /announced/5/whole has announced 5 bytes, but writes 6\n");
+	expect_broken("GET /announced/7/late", "200 of 7; one; two; cut",
+		      "GET /announced/7/late has announced 7 bytes, but writes 6\n");
+	/* Nothing has been sent. */
+	expect_broken("GET /announced/2/whole", NULL,
+		      "GET /announced/2/whole has announced 2 bytes, but writes 3\n");
+	expect_broken("GET /announced/7/nothing", NULL,
+		      "GET /announced/7/nothing has announced 7 bytes, but writes 0\n");
 }
 
 Test(exchange, cuts_what_is_not_complete)

@@ -137,3 +137,14 @@ Test(reply_head, has_room_for_many_fields)
 	cr_expect(memmem(head.ptr, head.len, "\r\nx-199: v\r\n", 12) != NULL);
 	cr_expect_arr_eq(head.ptr + head.len - 4, "\r\n\r\n", 4);
 }
+
+Test(reply_head, interim)
+{
+	static const struct eddy_header fields[] = { { "location", " /a " }, { "x", "" }, { 0 } };
+	struct eddy_str head = eddyi_reply_interim(&req->arena, 104, fields);
+
+	cr_expect(eddy_str_eq_z(head, "HTTP/1.1 104 Upload Resumption Supported\r\n"
+				      "location: /a\r\nx: \r\n\r\n"));
+	head = eddyi_reply_interim(&req->arena, 102, NULL);
+	cr_expect(eddy_str_eq_z(head, "HTTP/1.1 102 Processing\r\n\r\n"));
+}

@@ -61,6 +61,43 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_file(res, EDDY_STR("file.txt"), fd, NULL);
 }
 
+/* Parts of a file between bytes; one more than the file has if the query says so. */
+static int parts(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str query = eddy_req_query(req);
+	size_t more = eddy_str_eq_z(query, "short");
+	int fd = memfd_create("parts", MFD_CLOEXEC);
+	int r = write(fd, large, LARGE) == (ssize_t)LARGE ? 0 : -EIO;
+
+	if (r == 0 && !eddy_str_eq_z(query, "chunked"))
+		r = eddy_res_announce(res, 3 + 5 + LARGE - 1000 + 3 + more);
+	if (r == 0)
+		r = eddy_res_write(res, "one", 3);
+	if (r == 0)
+		r = eddy_res_write_file(res, fd, 7, 5);
+	if (r == 0)
+		r = eddy_res_write_file(res, fd, 7, 0);
+	if (r == 0)
+		r = eddy_res_write_file(res, fd, 1000, LARGE - 1000 + more);
+	if (r == 0)
+		r = eddy_res_write(res, "two", 3);
+	close(fd);
+	return r;
+}
+
+/* Nothing but a file, small enough to be copied behind the head. */
+static int part(struct eddy_req *req, struct eddy_res *res)
+{
+	int fd = memfd_create("part", MFD_CLOEXEC);
+	int r = write(fd, "0123456789", 10) == 10 ? 0 : -EIO;
+
+	(void)req;
+	if (r == 0)
+		r = eddy_res_write_file(res, fd, 2, 5);
+	close(fd);
+	return r;
+}
+
 /* A layer has another file for the body, which is empty. */
 static int empty(struct eddy_req *req, struct eddy_res *res)
 {
@@ -92,6 +129,8 @@ static struct eddy_app *make_app(void)
 	eddy_app_map_post(app, "/save", save);
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/file", file);
+	eddy_app_map_get(app, "/parts", parts);
+	eddy_app_map_get(app, "/part", part);
 	eddy_app_map_get(app, "/empty", empty);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/half", half);
@@ -145,6 +184,12 @@ static const struct row {
 	{ "GET", "/file", NONE, "bytes=0-9,100000-299999", 206 },
 	{ "GET", "/file", NONE, "bytes=400000-", 416 },
 	{ "GET", "/half", NONE, NULL, -ECONNRESET },
+	{ "GET", "/part", NONE, NULL, 200 },
+	{ "GET", "/parts", NONE, NULL, 200 },
+	{ "GET", "/parts?chunked", NONE, NULL, 200 },
+	{ "GET", "/parts?short", NONE, NULL, -ECONNRESET },
+	{ "HEAD", "/parts", NONE, NULL, 200 },
+	{ "HEAD", "/parts?chunked", NONE, NULL, 200 },
 	{ "POST", "/small", BYTES, NULL, 405 }, /* which does not read it */
 	{ "POST", "/echo", NONE, NULL, 200 },
 	{ "POST", "/echo", FEW, NULL, 200 },
@@ -294,6 +339,17 @@ static bool is_same_body(const struct row *row, const struct got *a, const struc
 	return a->len == b->len && (!a->len || memcmp(a->body, b->body, a->len) == 0);
 }
 
+/* What parts() sends. */
+static void expect_parts(const struct got *got)
+{
+	const size_t rest = LARGE - 1000;
+
+	cr_assert_eq(got->len, 8 + rest + 3);
+	cr_expect(memcmp(got->body, "one", 3) == 0 && memcmp(got->body + 3, large + 7, 5) == 0);
+	cr_expect(memcmp(got->body + 8, large + 1000, rest) == 0);
+	cr_expect(memcmp(got->body + 8 + rest, "two", 3) == 0);
+}
+
 static void compare(const struct eddy_transfer_options *technique)
 {
 	static struct talk talk;
@@ -320,6 +376,13 @@ static void compare(const struct eddy_transfer_options *technique)
 			cr_expect_str_eq(within->fields, over->fields, "%zu %s", i, path);
 		cr_expect(is_same_body(&rows[i], over, within), "%zu %s: %zu, %zu", i, path,
 			  over->len, within->len);
+		if (eddy_str_starts(eddy_str_from(path), EDDY_STR("/parts")) &&
+		    strcmp(rows[i].method, "GET") == 0 && rows[i].status == 200) {
+			bool is_chunked = strstr(over->fields, "transfer-encoding: chunked");
+
+			expect_parts(over);
+			cr_expect_eq(is_chunked, strcmp(path, "/parts") != 0, "%s", path);
+		}
 		free(over->body);
 		free(within->body);
 	}

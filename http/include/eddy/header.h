@@ -1,4 +1,4 @@
-/* eddy/header.h: a header field of a request, as a program writes it.
+/* eddy/header.h: a header field, as a program writes it.
  *
  *     .headers = (const struct eddy_header[]){ { "accept", "application/json" }, { 0 } },
  */

@@ -7,6 +7,7 @@
 #define EDDY_RES_H
 
 #include <eddy/app.h>
+#include <eddy/header.h>
 #include <jansson.h>
 
 EDDY_BEGIN_DECLS
@@ -76,11 +77,11 @@ EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
-/* Answer with the regular file `name` beneath the folder open as `dir`, as an attachment, observing
- * conditions and ranges. It may stay open for later requests (eddy/open_files.h). If the request has
- * Want-Repr-Digest (RFC 9530), the response has the file's SHA-256 or SHA-512 as repr-digest: files
- * up to 16 MiB are hashed, of larger ones it is sent if an upload has left it (eddy/upload.h), and
- * with -Dtls=disabled never. Suspends.
+/* Answer with the regular file at the path `name` beneath the folder open as `dir`, as an attachment
+ * of the name at its end, observing conditions and ranges. It may stay open for later requests
+ * (eddy/open_files.h). If the request has Want-Repr-Digest (RFC 9530), the response has the file's
+ * SHA-256 or SHA-512 as repr-digest: files up to 16 MiB are hashed, of larger ones it is sent if an
+ * upload has left it (eddy/upload.h), and with -Dtls=disabled never. Suspends.
  * Return: 0; -ENOENT if there is no such regular file, or it is outside the folder; -ENOTDIR,
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
@@ -102,14 +103,36 @@ struct eddy_file_options {
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
 			   const struct eddy_file_options *options);
 
+/* Send an interim response (RFC 9110 section 15.2), such as 103 Early Hints, before the response.
+ * `fields` are its own, and a name of NULL ends them; NULL: none. Does nothing if the client speaks
+ * HTTP/1.0, or once the head has been sent. Suspends.
+ * Return: 0; -EINVAL for a status that is not 102 to 199, a field that the server sets, a malformed
+ * name or a control byte in a value; otherwise as eddy_res_write(). */
+EDDY_API int eddy_res_interim(struct eddy_res *res, int status, const struct eddy_header *fields);
+
 /* Append all `len` bytes to a streamed response; the first call also sends the head. A slow client
  * applies backpressure: the call returns when there is room. Return its error from the handler.
  * Suspends.
  * Return: 0; -EPIPE or -ECONNRESET if the client left; -ECANCELED if it stalled; -ENOMEM; -EPIPE
- * after the head of a response without a body (HEAD, 204, 304), which is then complete. After an
- * error all further calls return it again. If the head could not be sent, the error becomes the
- * response, even if the handler returns 0 or a status below 400, unless it sets another body. */
+ * after the head of a response without a body (HEAD, 204, 304), which is then complete; -EOVERFLOW
+ * beyond the length of eddy_res_announce(), and none of these bytes is sent. After an error all
+ * further calls return it again. If the head could not be sent, the error becomes the response,
+ * even if the handler returns 0 or a status below 400, unless it sets another body. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
+
+/* Append `len` bytes of the regular file `fd` from `offset` on, without copying them through the
+ * program where the connection allows it, as eddy_res_file() does. Otherwise like eddy_res_write().
+ * Suspends; `fd` stays open meanwhile, and is not closed.
+ * Return: as eddy_res_write(); -ENODATA if the file is too short, after its bytes; -EIO. */
+EDDY_API int eddy_res_write_file(struct eddy_res *res, int fd, uint64_t offset, uint64_t len);
+
+/* Announce the length of a stream before its first byte, so that it is sent with content-length and
+ * without chunks, also to HEAD. The handler must then write exactly `length` bytes: if it writes
+ * less or more, an ERROR record says so and the connection is cut, or 500 is sent if the head has
+ * not been sent. A content coding (eddy/compression.h) removes the length. A later call that sets a
+ * body cancels the announcement.
+ * Return: 0; -EINVAL after the head was sent. */
+EDDY_API int eddy_res_announce(struct eddy_res *res, uint64_t length);
 
 EDDY_END_DECLS
 

@@ -70,7 +70,7 @@ uint64_t eddy_res_length(const struct eddy_res *res)
 	case EDDYI_RES_STREAM:
 		break;
 	}
-	return EDDY_LENGTH_UNKNOWN;
+	return res->announced ? res->announced_length : EDDY_LENGTH_UNKNOWN;
 }
 
 int eddy_res_fd(const struct eddy_res *res)
@@ -258,23 +258,24 @@ static size_t room_for(uint64_t length)
 	return size < PIECE_MAX ? (size_t)size : PIECE_MAX;
 }
 
-static int pass_file(struct eddy_req *req, char *buf)
+/* Encode a part of a file, and end it by `op`. */
+static int pass_file(struct eddy_req *req, const struct eddy_transfer *file, enum eddy_coder_op op)
 {
-	struct eddy_res *res = &req->res;
+	char *buf = malloc(file->len < PIECE_MAX ? (size_t)file->len + 1 : PIECE_MAX);
 	uint64_t at = 0;
-	int r;
+	int r = buf ? 0 : -ENOMEM;
 
 	do {
-		uint64_t left = res->file_size - at;
+		uint64_t left = file->len - at;
 		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
 
-		r = eddyi_transfer_read(res->file.fd, buf, len, at);
-		if (r < 0)
-			return r;
+		if (r == 0)
+			r = eddyi_transfer_read(file->file, buf, len, file->offset + at);
 		at += len;
-		r = pass(req, eddy_str(buf, len),
-			 at == res->file_size ? EDDY_CODER_END : EDDY_CODER_GO);
-	} while (r == 0 && at < res->file_size);
+		if (r == 0)
+			r = pass(req, eddy_str(buf, len), at == file->len ? op : EDDY_CODER_GO);
+	} while (r == 0 && at < file->len);
+	free(buf);
 	return r;
 }
 
@@ -282,8 +283,6 @@ static int reply_through(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 	uint64_t length = eddy_res_length(res);
-	char *buf;
-	int r;
 
 	if (!make_room(&res->coded, room_for(length)))
 		return -ENOMEM;
@@ -292,12 +291,9 @@ static int reply_through(struct eddy_req *req)
 		return pass(req, EDDY_STR(""), EDDY_CODER_END);
 	if (res->kind == EDDYI_RES_BYTES)
 		return pass(req, res->bytes, EDDY_CODER_END);
-	buf = malloc(res->file_size < PIECE_MAX ? (size_t)res->file_size + 1 : PIECE_MAX);
-	if (!buf)
-		return -ENOMEM;
-	r = pass_file(req, buf);
-	free(buf);
-	return r;
+	return pass_file(req,
+			 &(struct eddy_transfer){ .file = res->file.fd, .len = res->file_size },
+			 EDDY_CODER_END);
 }
 
 static int reply_file(struct eddy_req *req)
@@ -331,6 +327,15 @@ int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
 	if (!make_room(&req->res.coded, STREAM_OUT))
 		return -ENOMEM;
 	return pass(req, bytes, EDDY_CODER_FLUSH);
+}
+
+int eddyi_coded_write_file(struct eddy_req *req, const struct eddy_transfer *file)
+{
+	if (!file->len || eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), false);
+	if (!make_room(&req->res.coded, STREAM_OUT))
+		return -ENOMEM;
+	return pass_file(req, file, EDDY_CODER_FLUSH);
 }
 
 int eddyi_coded_end(struct eddy_req *req)

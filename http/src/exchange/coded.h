@@ -10,6 +10,9 @@ int eddyi_coded_reply(struct eddy_req *req);
 /* Send a piece of a stream. Suspends. Return: 0, -errno. */
 int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes);
 
+/* The same with a part of a file. */
+int eddyi_coded_write_file(struct eddy_req *req, const struct eddy_transfer *file);
+
 /* Send the end of a stream. Suspends. Return: 0, -errno. */
 int eddyi_coded_end(struct eddy_req *req);
 

@@ -353,19 +353,47 @@ static void look(struct eddy_req *req)
 		look->fn(look->data, req, &req->res);
 }
 
-/* Send a stream's head, if it has not been sent, and a piece. Suspends. Return: 0, -errno. */
-static int send_stream(struct eddy_req *req, const void *buf, size_t len)
+static void begin_stream(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 
-	if (!res->head_sent && res->kind != EDDYI_RES_STREAM) {
-		res->kind = EDDYI_RES_STREAM;
-		look(req);
+	if (res->head_sent || res->kind == EDDYI_RES_STREAM)
+		return;
+	res->kind = EDDYI_RES_STREAM;
+	look(req);
+	/* With a coder it is unsized already. */
+	if (!res->announced)
 		res->unsized = true;
-	}
+}
+
+/* Report a program that breaks its announcement. Return: `error`. */
+static int fail_length(struct eddy_res *res, uint64_t written, int error)
+{
+	struct eddy_req *req = res->req;
+
+	eddy_log(EDDY_LOG_ERROR, "eddy::http",
+		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
+		 "%.*s %.*s has announced %llu bytes, but writes %llu",
+		 EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path),
+		 (unsigned long long)res->announced_length, (unsigned long long)written);
+	res->is_cut = res->head_sent;
+	return error;
+}
+
+/* Send a stream's head, if it has not been sent, and a piece: `file`, or the bytes if it is NULL.
+ * Suspends. Return: 0, -errno. */
+static int send_stream(struct eddy_req *req, struct eddy_str bytes, struct eddy_transfer *file)
+{
+	struct eddy_res *res = &req->res;
+	uint64_t len = file ? file->len : bytes.len;
+
+	if (res->announced && len > res->announced_length - res->written)
+		return fail_length(res, res->written + len, -EOVERFLOW);
+	res->written += len;
+	begin_stream(req);
 	if (res->coded.coder)
-		return eddyi_coded_write(req, eddy_str(buf, len));
-	return eddyi_res_send(res, eddy_str(buf, len), false);
+		return file ? eddyi_coded_write_file(req, file) : eddyi_coded_write(req, bytes);
+	return file ? eddyi_res_send_file(res, file) : eddyi_res_send(res, bytes, false);
 }
 
 /* Stop a response that can't be sent. Before its head was sent, another may replace it. */
@@ -379,26 +407,54 @@ static void stop(struct eddy_res *res, int error)
 		eddy_res_remove(res, "content-encoding");
 	}
 	res->unsized = false;
+	res->announced = false;
 	res->kind = EDDYI_RES_EMPTY;
 }
 
-int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
+static int write_stream(struct eddy_res *res, struct eddy_str bytes, struct eddy_transfer *file)
 {
 	int r = res->failed;
 
-	if (r == 0 && (len || !res->head_sent))
-		r = send_stream(res->req, buf, len);
+	if (r == 0)
+		r = send_stream(res->req, bytes, file);
 	if (r < 0 && !res->failed)
 		stop(res, r);
 	/* Without a body, stop the handler: a stream may be endless. */
 	return r == 0 && eddyi_res_is_silent(res) ? -EPIPE : r;
 }
 
+int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
+{
+	return write_stream(res, eddy_str(buf, len), NULL);
+}
+
+int eddy_res_write_file(struct eddy_res *res, int fd, uint64_t offset, uint64_t len)
+{
+	struct eddy_transfer file = { .file = fd, .offset = offset, .len = len };
+
+	return write_stream(res, EDDY_STR(""), &file);
+}
+
+int eddy_res_announce(struct eddy_res *res, uint64_t length)
+{
+	if (res->head_sent)
+		return -EINVAL;
+	eddyi_res_drop_body(res);
+	res->announced = true;
+	res->announced_length = length;
+	return 0;
+}
+
 static int end_stream(struct eddy_req *req)
 {
-	if (req->res.coded.coder)
+	struct eddy_res *res = &req->res;
+
+	if (res->announced && res->written < res->announced_length && !eddyi_res_is_silent(res))
+		return fail_length(res, res->written, -ENODATA);
+	begin_stream(req);
+	if (res->coded.coder)
 		return eddyi_coded_end(req);
-	return eddyi_res_send(&req->res, EDDY_STR(""), true);
+	return eddyi_res_send(res, EDDY_STR(""), true);
 }
 
 static int reply(struct eddy_req *req)
@@ -406,7 +462,7 @@ static int reply(struct eddy_req *req)
 	struct eddy_res *res = &req->res;
 
 	/* A body that was set after the head was sent is ignored. */
-	if (res->kind == EDDYI_RES_STREAM || res->head_sent)
+	if (res->kind == EDDYI_RES_STREAM || res->head_sent || res->announced)
 		return end_stream(req);
 	look(req);
 	if (res->unsized)

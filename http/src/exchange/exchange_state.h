@@ -79,6 +79,9 @@ struct eddy_res {
 	struct eddyi_res_look *looks; /* functions of eddy_res_on_head() */
 	struct eddyi_coded coded;     /* the encoding of the body */
 	bool unsized;                 /* the length of the body is not known before its end */
+	bool announced;               /* the length of the stream, by the handler */
+	uint64_t announced_length;
+	uint64_t written; /* bytes of the stream */
 	bool head_sent;
 	int failed;  /* the error that stopped the response as it was sent */
 	bool is_cut; /* by an error of the handler or a filter, which has been logged */

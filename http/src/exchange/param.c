@@ -147,8 +147,7 @@ int eddy_req_query_get(struct eddy_req *req, const char *name, struct eddy_str *
 
 /* ---- bodies ---- */
 
-/* Get the body's media type without parameters (RFC 9110 section 8.3.1). */
-static struct eddy_str media_type(const struct eddy_req *req)
+struct eddy_str eddyi_req_media_type(const struct eddy_req *req)
 {
 	struct eddy_str value = eddy_req_header(req, "content-type"), type;
 
@@ -175,7 +174,7 @@ int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
 	struct eddy_str body;
 	int r = 0;
 
-	if (!eddy_str_eq_nocase(media_type(req), eddy_str(form, sizeof(form) - 1)))
+	if (!eddy_str_eq_nocase(eddyi_req_media_type(req), eddy_str(form, sizeof(form) - 1)))
 		return eddyi_req_fail(req, -EMEDIUMTYPE, 415,
 				      "the body must be application/x-www-form-urlencoded");
 	if (!req->form.list) {
@@ -239,7 +238,7 @@ int eddy_req_json(struct eddy_req *req, json_t **ret_json)
 	};
 	int r;
 
-	if (!is_json(media_type(req)))
+	if (!is_json(eddyi_req_media_type(req)))
 		return eddyi_req_fail(req, -EMEDIUMTYPE, 415, "the body must be application/json");
 	if (!req->json) {
 		r = eddy_req_body(req, &parsing.text);

@@ -7,6 +7,9 @@
 /* Get the limit of a body that is saved as a file: of the route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
+/* Get the body's media type without parameters (RFC 9110 section 8.3.1). */
+struct eddy_str eddyi_req_media_type(const struct eddy_req *req);
+
 /* Get the value of the pattern's last parameter, `{name...}`, as a path beneath a folder, whose names
  * are all accepted. Names are not empty and contain no '/'. `*ret_slash`: the target's path ends with
  * a slash, which the value does not.

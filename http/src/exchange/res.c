@@ -262,11 +262,13 @@ void eddyi_outgoing_close(struct eddyi_outgoing *file)
 	*file = (struct eddyi_outgoing){ .fd = -1 };
 }
 
-static void drop_body(struct eddy_res *res)
+void eddyi_res_drop_body(struct eddy_res *res)
 {
 	eddyi_outgoing_close(&res->file);
 	res->ranges = NULL;
 	res->kind = EDDYI_RES_EMPTY;
+	/* A body that is set after the head was sent is ignored. */
+	res->announced &= res->head_sent;
 }
 
 static bool describes_body(struct eddy_str name)
@@ -291,7 +293,7 @@ void eddyi_res_clear_body(struct eddy_res *res)
 		if (!describes_body(res->headers[i].name))
 			res->headers[kept++] = res->headers[i];
 	res->header_count = kept;
-	drop_body(res);
+	eddyi_res_drop_body(res);
 }
 
 static int set_body(struct eddy_res *res, struct eddy_str bytes)
@@ -303,7 +305,7 @@ static int set_body(struct eddy_res *res, struct eddy_str bytes)
 			suspect(res, "answers with bytes 0xdd, as in memory of a request that has "
 				     "been answered: copy what is needed later");
 	}
-	drop_body(res);
+	eddyi_res_drop_body(res);
 	res->kind = EDDYI_RES_BYTES;
 	res->bytes = bytes;
 	return bytes.ptr ? 0 : -ENOMEM;
@@ -441,7 +443,7 @@ static int make_problem(struct eddy_res *res, int status, const char *detail)
 
 int eddy_res_no_content(struct eddy_res *res)
 {
-	drop_body(res);
+	eddyi_res_drop_body(res);
 	remove_header(res, EDDY_STR("content-type"));
 	res->status = 204;
 	return 0;
@@ -629,16 +631,42 @@ int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
 
 /* ---- sending ---- */
 
+static void send_head(struct eddy_res *res)
+{
+	if (!res->head_sent)
+		res->req->stream->verbs->send_head(
+			res->req, res->announced ? res->announced_length : EDDY_LENGTH_UNKNOWN);
+	res->head_sent = true;
+}
+
 int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last)
 {
-	const struct eddyi_stream_verbs *verbs = res->req->stream->verbs;
-
 	if (eddyi_res_is_silent(res))
 		bytes = EDDY_STR("");
-	if (!res->head_sent)
-		verbs->send_head(res->req, EDDY_LENGTH_UNKNOWN);
-	else if (!bytes.len && !last)
+	if (res->head_sent && !bytes.len && !last)
 		return 0;
-	res->head_sent = true;
-	return verbs->send(res->req, bytes, last);
+	send_head(res);
+	return res->req->stream->verbs->send(res->req, bytes, last);
+}
+
+int eddyi_res_send_file(struct eddy_res *res, struct eddy_transfer *file)
+{
+	if (!file->len || eddyi_res_is_silent(res))
+		return eddyi_res_send(res, EDDY_STR(""), false);
+	send_head(res);
+	return res->req->stream->verbs->file_out(res->req, file, false);
+}
+
+int eddy_res_interim(struct eddy_res *res, int status, const struct eddy_header *fields)
+{
+	bool valid = status >= 102 && status <= 199;
+
+	for (const struct eddy_header *field = fields; field && field->name; field++)
+		valid &= eddyi_res_may_set(field->name) &&
+			 eddyi_syntax_is_value(eddy_str_from(field->value));
+	if (!valid)
+		return -EINVAL;
+	if (res->head_sent || res->failed)
+		return res->failed;
+	return res->req->stream->verbs->interim(res->req, status, fields);
 }

@@ -20,9 +20,12 @@ static inline bool eddyi_res_is_length_unsaid(const struct eddy_res *res)
 	return res->kind == EDDYI_RES_EMPTY && route && route->method == EDDYI_METHOD_HEAD;
 }
 
-/* Send some of an unsized body, with the head before the first; `last` ends it. A silent response
+/* Send some of a stream or an unsized body, with the head before the first; `last` ends it. A silent response
  * is only the head. Suspends. Return: 0, -errno. */
 int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last);
+
+/* The same with a part of a file, which is never the last. */
+int eddyi_res_send_file(struct eddy_res *res, struct eddy_transfer *file);
 
 struct eddyi_res_fields {
 	struct eddyi_header *headers; /* followed by the text */
@@ -39,6 +42,9 @@ int eddyi_res_fields_add(struct eddy_res *res, const struct eddyi_res_fields *fi
 
 /* Close the file, or release its reference. Never suspends. */
 void eddyi_outgoing_close(struct eddyi_outgoing *file);
+
+/* Remove the body. */
+void eddyi_res_drop_body(struct eddy_res *res);
 
 /* Remove the body and the fields that describe it. */
 void eddyi_res_clear_body(struct eddy_res *res);

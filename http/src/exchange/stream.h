@@ -1,6 +1,6 @@
 /* stream.h: the interface between a request and its connection, independent of the protocol.
  *
- * A request reads its body and sends its response by six verbs, and asks two questions. Framing,
+ * A request reads its body and sends its response by seven verbs, and asks two questions. Framing,
  * persistence of the connection, timeouts of the transfer and encryption are left to the
  * implementation: http1/ over a socket, server/test.c in memory. */
 #ifndef EDDYI_STREAM_H
@@ -10,6 +10,7 @@
 #include <eddy/str.h>
 
 struct eddy_client;
+struct eddy_header;
 struct eddy_req;
 struct eddy_transfer;
 struct eddyi_end;
@@ -47,7 +48,7 @@ static inline void eddyi_service_deinit(struct eddyi_service *service)
 		service->free_client(service->client);
 }
 
-/* `read`, `file_in`, `send` and `file_out` may suspend. The response is one `send_head`, then
+/* `read`, `file_in`, `interim`, `send` and `file_out` may suspend. The response is one `send_head`, then
  * bytes and files of the body, of which the last call has `last` set: with no bytes if the response
  * has no body. */
 struct eddyi_stream_verbs {
@@ -58,6 +59,9 @@ struct eddyi_stream_verbs {
 	 * Return: 1; 0 at the end of the body; -EAGAIN to read them; -EFBIG if more than `max` are
 	 * known to follow; -errno. */
 	int (*file_in)(struct eddy_req *req, struct eddy_transfer *file, uint64_t max);
+	/* Send an interim response before the head, if the client knows these. `fields` are valid;
+	 * NULL: none. Return: 0, -errno. */
+	int (*interim)(struct eddy_req *req, int status, const struct eddy_header *fields);
 	/* Send the head; it may wait for what follows it, to be sent together. `length` is that of
 	 * the body; EDDY_LENGTH_UNKNOWN: the head does not tell. */
 	void (*send_head)(struct eddy_req *req, uint64_t length);

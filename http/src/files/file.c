@@ -217,6 +217,7 @@ int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
 	struct eddyi_folder folder = eddyi_folder_of(res->req->app, dir);
 	struct eddyi_found found;
+	const char *slash;
 	int r;
 
 	if (!path.ptr)
@@ -226,5 +227,8 @@ int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 	r = eddyi_folder_find(&folder, res->req->stream->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r < 0)
 		return r == -EISDIR ? -ENOENT : r;
-	return eddyi_res_found(res, name, &found, NULL);
+	slash = memrchr(path.ptr, '/', path.len);
+	if (slash)
+		path = eddy_str_skip(path, (size_t)(slash + 1 - path.ptr));
+	return eddyi_res_found(res, path, &found, NULL);
 }

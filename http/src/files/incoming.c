@@ -172,7 +172,13 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_p
 {
 	int r;
 
-	*incoming = (struct eddyi_incoming){ .dir = dir, .fd = -1, .party = party, .max = max };
+	*incoming = (struct eddyi_incoming){
+		.dir = dir,
+		.hidden_dir = dir,
+		.fd = -1,
+		.party = party,
+		.max = max,
+	};
 	if (expected > max)
 		return -EFBIG;
 	r = check_space(incoming, expected);
@@ -192,6 +198,16 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_p
 	}
 	incoming->fd = r;
 	return 0;
+}
+
+void eddyi_incoming_continue(struct eddyi_incoming *incoming, int fd, uint64_t size, uint64_t max)
+{
+	struct statfs fs;
+
+	*incoming =
+		(struct eddyi_incoming){ .fd = fd, .written = size, .reserved = size, .max = max };
+	incoming->can_reserve = eddyi_fstatfs_now(fd, &fs) == 0 &&
+				(unsigned long)fs.f_type != TMPFS_MAGIC;
 }
 
 static int close_file(void *arg)
@@ -221,7 +237,7 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 					  .timeout_ns = CLEAN_UP_NS,
 				  });
 	if (incoming->hidden[0])
-		eddy_unlinkat(incoming->dir, incoming->hidden, 0);
+		eddy_unlinkat(incoming->hidden_dir, incoming->hidden, 0);
 	eddy_scope_end(&shield);
 	/* Closing an unnamed file frees its pages, which takes a while for a GiB. Don't cancel it,
 	 * however long the offload pool is busy. */
@@ -319,6 +335,8 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddy_req
 		r = move(incoming, req);
 		if (r == -EAGAIN)
 			r = copy(incoming, req);
+		if (r > 0 && incoming->tell)
+			incoming->tell(incoming->tell_arg, incoming->written);
 	} while (r > 0);
 	return r;
 }
@@ -364,8 +382,10 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 		if (r == 0)
 			r = link_as(incoming, name);
 	} while (r == -EEXIST);
-	if (r == 0)
+	if (r == 0) {
 		memcpy(incoming->hidden, name, sizeof(name));
+		incoming->hidden_dir = incoming->dir;
+	}
 	return r;
 }
 
@@ -380,10 +400,11 @@ static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned
 	int r;
 
 	if (quick)
-		r = plain(eddyi_renameat2_now(incoming->dir, incoming->hidden, incoming->dir, name,
-					      flags));
+		r = plain(eddyi_renameat2_now(incoming->hidden_dir, incoming->hidden, incoming->dir,
+					      name, flags));
 	else
-		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
+		r = eddy_renameat(incoming->hidden_dir, incoming->hidden, incoming->dir, name,
+				  flags);
 	if (r == -EISDIR || r == -ENOTEMPTY)
 		return -EEXIST;
 	if (r < 0)
@@ -396,13 +417,13 @@ static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned
 /* For file systems that can't rename without replacing, such as NFS: a link never replaces. */
 static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
 {
-	int r = eddy_linkat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
+	int r = eddy_linkat(incoming->hidden_dir, incoming->hidden, incoming->dir, name, 0);
 
 	if (r < 0)
 		return r;
 	incoming->published = true;
 	/* If this fails, a later clean-up removes it. */
-	if (eddy_unlinkat(incoming->dir, incoming->hidden, 0) == 0)
+	if (eddy_unlinkat(incoming->hidden_dir, incoming->hidden, 0) == 0)
 		incoming->hidden[0] = 0;
 	return 0;
 }

@@ -10,6 +10,8 @@
 
 #define EDDYI_HIDDEN_PREFIX ".eddy-"
 #define EDDYI_HIDDEN_SIZE (sizeof(EDDYI_HIDDEN_PREFIX) + 16)
+/* Room also for the names of partial.h. */
+#define EDDYI_HIDDEN_MAX 40
 
 /* The file that already has the name. */
 struct eddyi_incoming_look {
@@ -19,7 +21,8 @@ struct eddyi_incoming_look {
 };
 
 struct eddyi_incoming {
-	int dir;
+	int dir;        /* that it is published in */
+	int hidden_dir; /* that it is hidden in */
 	int fd;
 	struct eddyi_party *party; /* counted for it; NULL: not counted */
 	uint64_t written;
@@ -29,7 +32,10 @@ struct eddyi_incoming {
 	bool in_memory; /* no disk: names are changed on the loop's thread */
 	bool published;
 	struct eddyi_incoming_look seen;
-	char hidden[EDDYI_HIDDEN_SIZE]; /* its temporary name; empty: none */
+	char hidden[EDDYI_HIDDEN_MAX]; /* its temporary name; empty: none */
+	/* Called with `written` after some of a body has been received; NULL: nothing is. */
+	void (*tell)(void *arg, uint64_t written);
+	void *tell_arg;
 };
 
 /* Create the file in the folder `dir`, for `party`, or NULL. `expected` is the size, 0 if unknown.
@@ -38,6 +44,10 @@ struct eddyi_incoming {
  * Return: 0; -ENOSPC if the disk has less free space than `expected`; -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
 			uint64_t expected, uint64_t max, const char *soon);
+
+/* Go on with a file of `size` bytes, which the caller owns; only receiving and renaming are
+ * possible. */
+void eddyi_incoming_continue(struct eddyi_incoming *incoming, int fd, uint64_t size, uint64_t max);
 
 /* Close the file, and discard it unless it is published. Suspends, and is not cancelled. */
 void eddyi_incoming_close(struct eddyi_incoming *incoming);

@@ -14,9 +14,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define CONTENT_DIGEST "content-digest"
-#define REPR_DIGEST "repr-digest"
-
 #define DECODED_SIZE ((size_t)(64 * EDDY_KIB))
 
 const struct eddy_save_options eddyi_upload_defaults;
@@ -37,10 +34,8 @@ int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options
 	return options->accept && !options->accept(name) ? -EINVAL : 0;
 }
 
-/* Check the request's conditions on the existing file (RFC 9110 section 13). That there is none is
- * checked again at publishing.
- * Return: 0; -EEXIST if a condition fails (412). */
-static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
+int eddyi_upload_check_conditions(struct eddy_req *req, int dir, const char *name,
+				  bool *ret_no_replace)
 {
 	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 	struct eddyi_validator validator;
@@ -124,8 +119,8 @@ static int read_announced(struct eddy_req *req, struct announced *announced)
 	/* Digests of a coded body are of its encoded bytes, which are not saved. */
 	if (!EDDYI_TLS || req->decoded)
 		return 0;
-	r = eddyi_digest_announced(req, CONTENT_DIGEST, &announced->content);
-	return r < 0 ? r : eddyi_digest_announced(req, REPR_DIGEST, &announced->repr);
+	r = eddyi_digest_announced(req, EDDYI_CONTENT_DIGEST, &announced->content);
+	return r < 0 ? r : eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced->repr);
 }
 
 /* Compare the received file with what was announced, in one pass. */
@@ -141,10 +136,11 @@ static int check_announced(struct eddy_req *req, const struct eddyi_incoming *in
 		return -errno;
 	r = eddyi_digest_of(incoming->fd, 0, incoming->written, algorithms, &announced->known);
 	if (r == 0)
-		r = eddyi_digest_compare(req, CONTENT_DIGEST, &announced->content,
+		r = eddyi_digest_compare(req, EDDYI_CONTENT_DIGEST, &announced->content,
 					 &announced->known);
 	if (r == 0)
-		r = eddyi_digest_compare(req, REPR_DIGEST, &announced->repr, &announced->known);
+		r = eddyi_digest_compare(req, EDDYI_REPR_DIGEST, &announced->repr,
+					 &announced->known);
 	return r;
 }
 
@@ -170,8 +166,9 @@ static int receive(struct eddy_req *req, struct eddyi_incoming *incoming, const 
 	return eddyi_incoming_receive_body(incoming, req);
 }
 
-int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
-		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
+int eddyi_upload_save(struct eddy_req *req, int dir, struct eddy_str name,
+		      const struct eddy_save_options *options, eddyi_upload_judge_fn *judge,
+		      void *arg, struct eddy_saved *ret_saved)
 {
 	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .dir = dir, .fd = -1 };
 	struct eddy_save_options how = options ? *options : eddyi_upload_defaults;
@@ -190,24 +187,34 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			"content-range");
 	r = eddyi_upload_check_name(copy, &how);
 	if (r == 0)
-		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
+		r = eddyi_upload_check_conditions(req, dir, copy.ptr, &asked_for_none);
 	if (r == 0)
 		r = read_announced(req, &announced);
 	if (r == 0)
 		r = receive(req, &incoming, copy.ptr, &how);
 	if (r == 0)
 		r = check_announced(req, &incoming, &announced);
+	if (r == 0 && judge) {
+		r = judge(arg, &incoming, &incoming.dir, &copy.ptr);
+		incoming.seen = (struct eddyi_incoming_look){ 0 };
+	}
 	if (r == 0) {
 		how.no_replace |= asked_for_none;
 		r = eddyi_upload_publish(&incoming, copy.ptr, &how, &replaced);
 		if (r == -EEXIST && asked_for_none)
 			eddyi_req_fail(req, r, 412, NULL);
 	}
-	if (r < 0)
+	if (r != 0)
 		return r;
 	keep_announced(&incoming, &announced);
-	*ret_saved = (struct eddy_saved){ copy, incoming.written, replaced };
+	*ret_saved = (struct eddy_saved){ eddy_str_from(copy.ptr), incoming.written, replaced };
 	return 0;
+}
+
+int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
+		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
+{
+	return eddyi_upload_save(req, dir, name, options, NULL, NULL, ret_saved);
 }
 
 int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,

@@ -106,3 +106,28 @@ struct eddy_str eddyi_reply_head(const struct eddyi_reply *reply, struct eddy_re
 	put_head(&writer, reply, req, clocks);
 	return eddy_str(buf, (size_t)(writer.at - buf));
 }
+
+struct eddy_str eddyi_reply_interim(struct eddyi_arena *arena, int status,
+				    const struct eddy_header *fields)
+{
+	static const struct eddy_header none;
+	const struct eddy_header *field;
+	size_t size = OWN_FIELDS_MAX;
+	struct writer writer;
+	char *buf;
+
+	fields = fields ? fields : &none;
+	for (field = fields; field->name; field++)
+		size += strlen(field->name) + strlen(field->value) + 4;
+	buf = eddyi_arena_alloc(arena, size);
+	if (!buf)
+		return eddy_str(NULL, 0);
+	writer = (struct writer){ buf, buf + size };
+	put_status(&writer, status);
+	PUT(&writer, "\r\n");
+	for (field = fields; field->name; field++)
+		put_field(&writer, eddy_str_from(field->name),
+			  eddy_str_trim(eddy_str_from(field->value)));
+	PUT(&writer, "\r\n");
+	return eddy_str(buf, (size_t)(writer.at - buf));
+}

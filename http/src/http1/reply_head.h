@@ -23,4 +23,8 @@ void eddyi_reply_begin(struct eddyi_reply *reply, const struct eddy_req *req, ui
 struct eddy_str eddyi_reply_head(const struct eddyi_reply *reply, struct eddy_req *req,
 				 struct eddyi_clocks *clocks, size_t extra);
 
+/* Write an interim response. Return: .ptr NULL on allocation failure. */
+struct eddy_str eddyi_reply_interim(struct eddyi_arena *arena, int status,
+				    const struct eddy_header *fields);
+
 #endif

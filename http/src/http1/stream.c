@@ -130,6 +130,16 @@ static bool has_empty_line(struct eddy_str text)
 	return false;
 }
 
+static int interim(struct eddy_req *req, int status, const struct eddy_header *fields)
+{
+	struct eddy_str head;
+
+	if (!req->head.minor)
+		return 0;
+	head = eddyi_reply_interim(&req->arena, status, fields);
+	return head.ptr ? eddyi_wire_send(wire_of(req), head.ptr, head.len) : -ENOMEM;
+}
+
 static void send_head(struct eddy_req *req, uint64_t length)
 {
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
@@ -339,6 +349,7 @@ static const struct eddyi_end *end_of(const struct eddy_req *req)
 static const struct eddyi_stream_verbs verbs = {
 	.read = read_some,
 	.file_in = file_in,
+	.interim = interim,
 	.send_head = send_head,
 	.send = send_some,
 	.file_out = file_out,

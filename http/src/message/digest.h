@@ -8,6 +8,9 @@
 
 #include <eddy/str.h>
 
+#define EDDYI_CONTENT_DIGEST "content-digest"
+#define EDDYI_REPR_DIGEST "repr-digest"
+
 /* Those with a name come first. */
 enum eddyi_digest_algorithm {
 	EDDYI_DIGEST_SHA256,

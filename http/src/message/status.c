@@ -2,11 +2,14 @@
 
 #include <errno.h>
 
-/* RFC 9110 section 15, RFC 6585, RFC 4918. */
+/* RFC 9110 section 15, RFC 2518, RFC 4918, RFC 6585, RFC 8297, draft-ietf-httpbis-resumable-upload. */
 const char *eddyi_status_phrase(int status)
 {
 	/* clang-format off */
 	switch (status) {
+	case 102: return "Processing";
+	case 103: return "Early Hints";
+	case 104: return "Upload Resumption Supported";
 	case 200: return "OK";
 	case 201: return "Created";
 	case 202: return "Accepted";

@@ -241,6 +241,15 @@ static int file_out(struct eddy_req *req, struct eddy_transfer *file, bool last)
 	return r;
 }
 
+/* A response in memory has no interim ones. */
+static int interim(struct eddy_req *req, int status, const struct eddy_header *fields)
+{
+	(void)req;
+	(void)status;
+	(void)fields;
+	return 0;
+}
+
 static void cut(struct eddy_req *req)
 {
 	ends_of(req)->has_ended = false;
@@ -261,6 +270,7 @@ static const struct eddyi_end *end_of(const struct eddy_req *req)
 static const struct eddyi_stream_verbs verbs = {
 	.read = read_some,
 	.file_in = file_in,
+	.interim = interim,
 	.send_head = send_head,
 	.send = send_bytes,
 	.file_out = file_out,

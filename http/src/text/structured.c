@@ -294,3 +294,12 @@ int eddyi_structured_take_entry(struct eddy_str *rest, struct eddy_str *ret_key,
 	*ret_value = value;
 	return 0;
 }
+
+int eddyi_structured_parse_item(struct eddy_str field, struct eddyi_structured *ret_item)
+{
+	skip_spaces(&field);
+	if (!take_item(&field, ret_item) || !skip_parameters(&field))
+		return -EBADMSG;
+	skip_spaces(&field);
+	return field.len ? -EBADMSG : 0;
+}

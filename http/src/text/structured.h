@@ -35,4 +35,7 @@ struct eddyi_structured {
 int eddyi_structured_take_entry(struct eddy_str *rest, struct eddy_str *ret_key,
 				struct eddyi_structured *ret_value);
 
+/* Parse an item, the joined lines of a field. Return: 0, -EBADMSG. */
+int eddyi_structured_parse_item(struct eddy_str field, struct eddyi_structured *ret_item);
+
 #endif

@@ -32,7 +32,7 @@ OTHERS = {
     'gmtime_r': STDIO, 'strftime': STDIO, 'tzset': STDIO,    # the time zone
     'isatty': 'ioctl', 'nanosleep': 'clock_nanosleep', 'usleep': 'clock_nanosleep', 'pause': 'pause',
     'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
-    'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo',
+    'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo', 'qsort_r': f'{MEMORY} sysinfo',
     'pthread_create': f'{MEMORY} clone clone3 futex rseq rt_sigprocmask set_robust_list exit',
     'pthread_getattr_np': f'{STDIO} prlimit64 sched_getaffinity',
     'pthread_getaffinity_np': 'sched_getaffinity', 'pthread_setaffinity_np': 'sched_setaffinity',
@@ -43,15 +43,15 @@ OTHERS = {
 }
 GROUPS = (
     (r'__libc_start_main|__gmon_start__', START),
-    (r'(c|m|re|aligned_)alloc|reallocarray|free|v?asprintf|strdup|newlocale|freeaddrinfo|freeifaddrs', MEMORY),
-    (r'f(open|close|flush|gets|puts?c?|printf|read|write|error)|v?[df]?printf|puts|putchar|open_memstream|getopt_long|perror', STDIO),
+    (r'(c|m|re|aligned_)alloc|reallocarray|free|v?asprintf|strdup|newlocale|freeaddrinfo|freeifaddrs|tsearch|tdelete', MEMORY),
+    (r'__getdelim|getline|fdopen|f(open|close|flush|gets|puts?c?|printf|read|write|error)|v?[df]?printf|puts|putchar|open_memstream|getopt_long|perror', STDIO),
     (r'pthread_(cond|mutex|rwlock|once|join|detach).*|sem_.*', WAITS),
     (r'io_uring_.*|__io_uring_.*', 'io_uring_enter io_uring_register io_uring_setup close madvise mmap munmap'),
     (r'wolfSSL.*|wc_.*', f'{STDIO} getrandom'),
     (r'(BN|CRYPTO|EC|ERR|EVP|OPENSSL|OSSL|OpenSSL)_.*', f'{STDIO} futex getpid getrandom'),
     (r'json_.*', f'{MEMORY} write'),
     # Computing.
-    (r'llhttp_\w+|mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|explicit_bzero|__errno_location'
+    (r'llhttp_\w+|mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|crc32|explicit_bzero|__errno_location'
      r'|__ctype_\w+|__libc_current_\w+|__sched_cpucount|sig(add|del|empty|fill|is)(set|member)|inet_\w+|in6addr_\w+|if_.*'
      r'|(secure_)?(get|unset|set)env|environ|__environ|dladdr|freelocale|uselocale|pthread_self|pthread_attr_\w+|pthread_(key_create|[gs]etspecific)|atoi|abs|log2?|pow|lround|fmod|nan'
      r'|_ITM_\w+|__asan_\w+|__cxa_\w+|__register_atfork|__tls_get_addr|__stack_chk_fail', ''),

@@ -148,7 +148,9 @@ EDDYI_NOW(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t siz
 EDDYI_NOW(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),
 	  (fd, name, value, size, flags))
 EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
+EDDYI_NOW(int, fsync, (int fd), (fd))
 EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
+EDDYI_NOW(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
 	  (from_dir, from, to_dir, to, flags))
 EDDYI_NOW(int, renameat2, (int from_dir, const char *from, int to_dir, const char *to,

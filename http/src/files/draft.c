@@ -1,0 +1,521 @@
+/* Resumable uploads of the IETF: draft-ietf-httpbis-resumable-upload-12. */
+#include "uploads.h"
+
+#include "digest_file.h"
+#include "exchange/req.h"
+#include "text/structured.h"
+
+#include <eddy/internal/text.h>
+#include <eddy/loop.h>
+#include <errno.h>
+#include <stdio.h>
+
+#define MEDIA_TYPE "application/partial-upload"
+/* Clients that name it in upload-draft-interop-version understand 104 responses. */
+#define INTEROP_VERSION "8"
+#define PROBLEMS "https://iana.org/assignments/http-problem-types#"
+/* The largest integer of a structured field (RFC 9651 section 3.3.1). */
+#define INTEGER_MAX 999999999999999ULL
+/* Between two interim responses that tell the offset. */
+#define PROGRESS_NS EDDY_SECOND
+
+/* ---- fields ---- */
+
+/* Other values are ignored. Return: whether the field is there and valid. */
+static bool read_item(struct eddy_req *req, const char *name, enum eddyi_structured_type type,
+		      int64_t *ret_value)
+{
+	struct eddy_str field = eddy_req_header_joined(req, name);
+	struct eddyi_structured item;
+
+	if (!field.ptr || eddyi_structured_parse_item(field, &item) < 0 || item.type != type ||
+	    item.integer < 0)
+		return false;
+	*ret_value = item.integer;
+	return true;
+}
+
+static bool read_integer(struct eddy_req *req, const char *name, uint64_t *ret_value)
+{
+	return read_item(req, name, EDDYI_STRUCTURED_INTEGER, (int64_t *)ret_value);
+}
+
+static bool read_boolean(struct eddy_req *req, const char *name, bool *ret_value)
+{
+	int64_t value = 0;
+	bool valid = read_item(req, name, EDDYI_STRUCTURED_BOOLEAN, &value);
+
+	*ret_value = value;
+	return valid;
+}
+
+/* What a request says of its upload. */
+struct said {
+	bool has_complete, complete;
+	bool has_offset, has_length;
+	uint64_t offset, length;
+	uint64_t content; /* bytes of its body, or EDDY_LENGTH_UNKNOWN */
+};
+
+static void read_fields(struct eddy_req *req, struct said *ret_said)
+{
+	*ret_said = (struct said){ .content = eddy_req_length(req) };
+	ret_said->has_complete = read_boolean(req, "upload-complete", &ret_said->complete);
+	ret_said->has_offset = read_integer(req, "upload-offset", &ret_said->offset);
+	ret_said->has_length = read_integer(req, "upload-length", &ret_said->length);
+}
+
+bool eddyi_draft_is_asked(struct eddy_req *req)
+{
+	bool complete;
+
+	return read_boolean(req, "upload-complete", &complete);
+}
+
+/* Learn the length of the whole from the request, whose body begins at `offset`.
+ * Return: 0; -EINVAL if the request contradicts itself or what was known. */
+static int learn_length(const struct said *said, uint64_t offset, uint64_t *length)
+{
+	uint64_t known = *length;
+
+	if (said->has_length)
+		*length = said->length;
+	if (known != EDDY_LENGTH_UNKNOWN && *length != known)
+		return -EINVAL;
+	if (!said->complete || said->content == EDDY_LENGTH_UNKNOWN)
+		return 0;
+	if (*length != EDDY_LENGTH_UNKNOWN && *length != offset + said->content)
+		return -EINVAL;
+	*length = offset + said->content;
+	return 0;
+}
+
+static bool knows_interim(const struct eddy_req *req)
+{
+	return eddy_str_eq_z(eddy_req_header(req, "upload-draft-interop-version"), INTEROP_VERSION);
+}
+
+/* ---- responses ---- */
+
+static void put_limit(char *text, size_t size, const char *name, uint64_t value)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, size - len, "%s%s=%llu", len ? ", " : "", name,
+		 (unsigned long long)value);
+}
+
+static void limits(const struct eddy_uploads *uploads, const struct eddy_req *req, char *ret_text,
+		   size_t size)
+{
+	uint64_t max = eddyi_uploads_max(uploads, req);
+	const struct eddy_uploads_options *options = &uploads->options;
+
+	*ret_text = 0;
+	if (max <= INTEGER_MAX)
+		put_limit(ret_text, size, "max-size", max);
+	if (options->append_max && options->append_max <= INTEGER_MAX)
+		put_limit(ret_text, size, "max-append-size", options->append_max);
+	if (options->append_min)
+		put_limit(ret_text, size, "min-append-size", options->append_min);
+	put_limit(ret_text, size, "max-age", options->expire_ns / EDDY_SECOND);
+}
+
+int eddyi_draft_set_limits(const struct eddy_uploads *uploads, const struct eddy_req *req,
+			   struct eddy_res *res)
+{
+	char text[160];
+
+	limits(uploads, req, text, sizeof(text));
+	return eddy_res_set_z(res, "upload-limit", text);
+}
+
+static void set_complete(struct eddy_res *res, bool complete)
+{
+	eddy_res_set_z(res, "upload-complete", complete ? "?1" : "?0");
+	if (knows_interim(res->req))
+		eddy_res_set_z(res, "upload-draft-interop-version", INTEROP_VERSION);
+}
+
+static void set_number(struct eddy_res *res, const char *name, uint64_t value)
+{
+	char text[EDDY_U64_SIZE];
+
+	eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
+}
+
+static const char *url_of(const struct eddy_uploads *uploads, struct eddy_req *req,
+			  const struct eddyi_partial *partial)
+{
+	return eddyi_arena_printf(&req->arena, "%s/%s", uploads->at, partial->id).ptr;
+}
+
+/* The response has been set. Handlers return 0 for it. */
+#define ANSWERED 1
+
+/* Answer with a problem of the draft's section 7. `offsets` are the expected and the provided one;
+ * NULL: none. Return: ANSWERED, -errno. */
+static int problem(struct eddy_res *res, int status, const char *type, const char *title,
+		   const uint64_t *offsets)
+{
+	char text[400];
+	int len = snprintf(text, sizeof(text),
+			   "{\"type\":\"" PROBLEMS "%s\",\"title\":\"%s\",\"status\":%d", type,
+			   title, status);
+	int r;
+
+	if (offsets)
+		len += snprintf(text + len, sizeof(text) - (size_t)len,
+				",\"expected-offset\":%llu,\"provided-offset\":%llu",
+				(unsigned long long)offsets[0], (unsigned long long)offsets[1]);
+	text[len++] = '}';
+	set_complete(res, false);
+	eddy_res_status(res, status);
+	r = eddy_res_bytes(res, "application/problem+json", eddy_str(text, (size_t)len));
+	return r < 0 ? r : ANSWERED;
+}
+
+static int inconsistent(struct eddy_res *res)
+{
+	return problem(res, 400, "inconsistent-upload-length",
+		       "inconsistent length values for upload", NULL);
+}
+
+/* A limit of upload-limit is violated. */
+static int beyond(const struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
+		  int status, const char *detail)
+{
+	eddyi_draft_set_limits(uploads, req, res);
+	set_complete(res, false);
+	return eddyi_req_fail(req, -EFBIG, status, detail);
+}
+
+/* Check a request that ends at `end`, or EDDY_LENGTH_UNKNOWN. Return: 0; otherwise as a handler. */
+static int check_limits(const struct eddy_uploads *uploads, struct eddy_req *req,
+			struct eddy_res *res, const struct said *said, uint64_t end)
+{
+	const struct eddy_uploads_options *options = &uploads->options;
+	uint64_t max = eddyi_uploads_max(uploads, req);
+
+	if ((said->has_length && said->length > max) || (end != EDDY_LENGTH_UNKNOWN && end > max))
+		return beyond(uploads, req, res, 413, "the upload is larger than max-size");
+	if (said->content == EDDY_LENGTH_UNKNOWN)
+		return 0;
+	if (options->append_max && said->content > options->append_max)
+		return beyond(uploads, req, res, 413, "the body is larger than max-append-size");
+	if (said->content < options->append_min && !said->complete)
+		return beyond(uploads, req, res, 400, "the body is smaller than min-append-size");
+	return 0;
+}
+
+/* ---- receiving ---- */
+
+/* One request that has bytes of an upload. */
+struct part {
+	struct eddy_uploads *uploads;
+	struct eddy_req *req;
+	struct eddy_res *res;
+	struct eddyi_partial *partial;
+	struct said said;
+	struct eddyi_digests announced; /* of the body */
+	uint64_t told;                  /* when the client last learned the offset */
+};
+
+/* Now and then tell the client the offset. */
+static void tell(void *arg, uint64_t offset)
+{
+	struct part *part = arg;
+	char text[EDDY_U64_SIZE + 1];
+	const struct eddy_header fields[] = { { "upload-offset", text }, { 0 } };
+
+	if (eddy_now() - part->told < PROGRESS_NS)
+		return;
+	if (eddyi_partial_sync(part->partial) < 0)
+		return;
+	text[eddy_u64_format(offset, text)] = 0;
+	eddy_res_interim(part->res, 104, fields);
+	part->told = eddy_now();
+}
+
+/* Return: 0, -EBADMSG. */
+static int read_digest(struct part *part)
+{
+	if (!EDDYI_TLS)
+		return 0;
+	return eddyi_digest_announced(part->req, EDDYI_CONTENT_DIGEST, &part->announced);
+}
+
+static uint64_t append_max_of(const struct part *part)
+{
+	uint64_t max = part->uploads->options.append_max;
+
+	return max ? max : EDDY_NEVER;
+}
+
+/* The limit of the offset at the end of this request. */
+static uint64_t end_of(const struct part *part, uint64_t length)
+{
+	uint64_t max = eddyi_uploads_max(part->uploads, part->req);
+
+	if (append_max_of(part) < max - part->partial->offset)
+		max = part->partial->offset + append_max_of(part);
+	return length < max ? length : max;
+}
+
+/* Append the body if it has the digest that is announced: bytes that have not are taken back, and so
+ * their offset is not told before.
+ * Return: 0; -errno. */
+static int take(struct part *part, uint64_t length)
+{
+	struct eddyi_partial *partial = part->partial;
+	bool checks = part->announced.known, tells = knows_interim(part->req) && !checks;
+	uint64_t from = partial->offset;
+	int r, taken_back;
+
+	part->told = eddy_now();
+	r = eddyi_partial_receive(partial, part->req, end_of(part, length), tells ? tell : NULL,
+				  part);
+	if (r == 0 && checks)
+		r = eddyi_digest_check(part->req, EDDYI_CONTENT_DIGEST, &part->announced,
+				       partial->fd, from, partial->offset - from);
+	if (r < 0 && checks && r != -EFBIG) {
+		taken_back = eddyi_partial_take_back(partial, from);
+		r = taken_back < 0 ? taken_back : r;
+	}
+	return r < 0 ? r : eddyi_partial_sync(partial);
+}
+
+/* Append the body. Return: 0; otherwise as a handler or ANSWERED. */
+static int receive(struct part *part, uint64_t length)
+{
+	int r = take(part, length);
+
+	set_complete(part->res, false);
+	if (r == -EFBIG) {
+		/* The draft's section 4.4.2: the upload is invalid from now on. */
+		eddyi_partial_remove(part->partial);
+		if (length != EDDY_LENGTH_UNKNOWN)
+			return inconsistent(part->res);
+		return beyond(part->uploads, part->req, part->res, 413,
+			      "the upload is larger than a limit");
+	}
+	set_number(part->res, "upload-offset", part->partial->offset);
+	return r < 0 ? eddyi_uploads_explain(part->req, part->partial, r) : 0;
+}
+
+/* After all of the body has arrived. Return: as a handler. */
+static int finish(struct part *part, uint64_t length, int status)
+{
+	if (!part->said.complete)
+		return status;
+	if (length != EDDY_LENGTH_UNKNOWN && part->partial->offset != length)
+		return inconsistent(part->res);
+	/* From here on, errors are of what has been uploaded, not of the uploading. */
+	set_complete(part->res, true);
+	return eddyi_uploads_complete(part->uploads, part->req, part->res, part->partial);
+}
+
+/* ---- creation ---- */
+
+/* Tell a client that knows it where the upload can be continued. */
+static int announce(struct part *part, const char *url)
+{
+	char text[160];
+	const struct eddy_header fields[] = {
+		{ "location", url },
+		{ "upload-limit", text },
+		{ "upload-draft-interop-version", INTEROP_VERSION },
+		{ 0 },
+	};
+
+	limits(part->uploads, part->req, text, sizeof(text));
+	return eddy_res_interim(part->res, 104, fields);
+}
+
+static int create(struct part *part, uint64_t length)
+{
+	bool knows = knows_interim(part->req);
+	const char *url = url_of(part->uploads, part->req, part->partial);
+	int r = url ? 0 : -ENOMEM;
+
+	if (r == 0 && knows)
+		r = announce(part, url);
+	if (r == 0)
+		r = receive(part, length);
+	/* A client that has not heard of the URL can't go on. */
+	if (r != 0 && !knows)
+		eddyi_partial_remove(part->partial);
+	if (r != 0)
+		return r;
+	eddy_res_set_z(part->res, "location", url);
+	eddyi_draft_set_limits(part->uploads, part->req, part->res);
+	return finish(part, length, 201);
+}
+
+int eddyi_draft_create(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
+		       struct eddy_str path)
+{
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
+	struct part part = { .uploads = uploads, .req = req, .res = res, .partial = &partial };
+	uint64_t length = EDDY_LENGTH_UNKNOWN;
+	struct said limited;
+	int r;
+
+	read_fields(req, &part.said);
+	/* A creation without a body is no append. */
+	limited = part.said;
+	if (!limited.content)
+		limited.content = EDDY_LENGTH_UNKNOWN;
+	r = check_limits(uploads, req, res, &limited, limited.content);
+	if (r == 0)
+		r = read_digest(&part);
+	if (r == 0 && learn_length(&part.said, 0, &length) < 0)
+		r = inconsistent(res);
+	if (r == 0)
+		r = eddyi_uploads_begin(uploads, req, res, path, length, json_object(), &partial);
+	if (r == 0)
+		r = create(&part, length);
+	return r == ANSWERED ? 0 : r;
+}
+
+/* ---- the URL of an upload ---- */
+
+static int mismatch(struct part *part)
+{
+	const uint64_t offsets[] = { part->partial->offset, part->said.offset };
+
+	set_number(part->res, "upload-offset", part->partial->offset);
+	return problem(part->res, 409, "mismatching-upload-offset",
+		       "offset from request does not match offset of resource", offsets);
+}
+
+/* Check a request to append before its body is read. `*length` is that of the whole.
+ * Return: 0; otherwise as a handler. */
+static int check_append(struct part *part, uint64_t *length)
+{
+	struct eddyi_partial *partial = part->partial;
+	const struct said *said = &part->said;
+	uint64_t known = *length, end;
+	int r;
+
+	if (partial->is_complete)
+		return said->content ? inconsistent(part->res) :
+				       problem(part->res, 400, "completed-upload",
+					       "upload is already completed", NULL);
+	if (said->offset != partial->offset) {
+		r = eddyi_partial_sync(partial);
+		return r < 0 ? r : mismatch(part);
+	}
+	end = said->content == EDDY_LENGTH_UNKNOWN ? said->content :
+						     partial->offset + said->content;
+	/* A body that may not be sent in one request does no harm to the upload. */
+	if (end != EDDY_LENGTH_UNKNOWN && end > known && said->content <= append_max_of(part)) {
+		eddyi_partial_remove(partial);
+		return inconsistent(part->res);
+	}
+	r = check_limits(part->uploads, part->req, part->res, said, end);
+	if (r != 0)
+		return r;
+	if (learn_length(said, partial->offset, length) < 0)
+		return inconsistent(part->res);
+	if (*length == known)
+		return 0;
+	if (json_object_set_new(partial->state, "length", json_integer((json_int_t)*length)) < 0)
+		return -ENOMEM;
+	return eddyi_partial_save(partial);
+}
+
+static int append(struct part *part)
+{
+	uint64_t length;
+	int r = eddyi_uploads_find(part->uploads, part->req, part->partial);
+
+	if (r < 0)
+		return r;
+	length = eddyi_partial_length(part->partial);
+	r = check_append(part, &length);
+	if (r == 0)
+		r = receive(part, length);
+	return r ? r : finish(part, length, 204);
+}
+
+/* PATCH */
+static int answer_append(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_uploads *uploads = eddy_req_route_data(req);
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
+	struct part part = { .uploads = uploads, .req = req, .res = res, .partial = &partial };
+	int r;
+
+	read_fields(req, &part.said);
+	set_complete(res, false);
+	if (!eddy_str_eq_nocase(eddyi_req_media_type(req), EDDY_STR(MEDIA_TYPE)) || req->decoded) {
+		eddy_res_set_z(res, "accept-patch", MEDIA_TYPE);
+		return eddyi_req_fail(
+			req, -EMEDIUMTYPE, 415,
+			"the media type must be application/partial-upload, without a content coding");
+	}
+	if (!part.said.has_offset || !part.said.has_complete)
+		return eddyi_req_fail(req, -EINVAL, 400,
+				      "the fields upload-offset and upload-complete are required");
+	r = read_digest(&part);
+	if (r == 0)
+		r = append(&part);
+	return r == ANSWERED ? 0 : r;
+}
+
+/* GET and HEAD */
+static int answer_state(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_uploads *uploads = eddy_req_route_data(req);
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
+	uint64_t length;
+	int r;
+
+	if (eddy_req_header(req, "upload-offset").ptr ||
+	    eddy_req_header(req, "upload-complete").ptr)
+		return eddyi_req_fail(req, -EINVAL, 400,
+				      "a request for the offset must not have the fields "
+				      "upload-offset and upload-complete");
+	r = eddyi_uploads_find(uploads, req, &partial);
+	if (r == 0)
+		r = eddyi_partial_sync(&partial);
+	if (r < 0)
+		return r;
+	length = eddyi_partial_length(&partial);
+	set_complete(res, partial.is_complete);
+	set_number(res, "upload-offset", partial.offset);
+	if (length != EDDY_LENGTH_UNKNOWN)
+		set_number(res, "upload-length", length);
+	eddyi_draft_set_limits(uploads, req, res);
+	eddy_res_set_z(res, "cache-control", "no-store");
+	return 204;
+}
+
+/* DELETE */
+static int answer_cancel(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_uploads *uploads = eddy_req_route_data(req);
+	EDDY_AUTO(eddyi_partial_close)
+	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
+	int r = eddyi_uploads_find(uploads, req, &partial);
+
+	(void)res;
+	if (r < 0)
+		return r;
+	eddyi_partial_remove(&partial);
+	return 204;
+}
+
+void eddyi_draft_map(struct eddy_uploads *uploads, union eddy_router router)
+{
+	struct eddy_route_options with = { .data = uploads };
+	const char *pattern = eddyi_app_printf(uploads->app, "%s/{id}", uploads->options.at).ptr;
+
+	eddy_route_with(eddy_app_map_get(router, pattern, answer_state), &with);
+	eddy_route_with(eddy_app_map_patch(router, pattern, answer_append), &with);
+	eddy_route_with(eddy_app_map_delete(router, pattern, answer_cancel), &with);
+}

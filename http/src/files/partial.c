@@ -1,0 +1,711 @@
+#include "partial.h"
+
+#include "descriptors.h"
+#include "exchange/exchange_state.h"
+#include "open_files.h"
+
+#include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
+#include <eddy/file.h>
+#include <eddy/list.h>
+#include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <eddy/shared_event.h>
+#include <errno.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A request whose upload another one wants ends within this time, unless its disk is stuck. */
+#define END_NS (5 * EDDY_SECOND)
+#define STATE_MAX ((size_t)(64 * EDDY_KIB))
+/* Room for ID and a suffix. */
+#define NAME_SIZE (EDDYI_PARTIAL_ID_LEN + sizeof(".json"))
+
+void eddyi_partials_init(struct eddyi_partials *all, int dir, unsigned count_max,
+			 uint64_t expire_ns, bool sync)
+{
+	*all = (struct eddyi_partials){
+		.dir = dir,
+		.count_max = count_max,
+		.expire_ns = expire_ns,
+		.sync = sync,
+		.folder = -1,
+	};
+	pthread_mutex_init(&all->lock, NULL);
+	eddy_list_init(&all->held);
+}
+
+void eddyi_partials_deinit(struct eddyi_partials *all)
+{
+	if (all->folder >= 0)
+		eddyi_close_now(all->folder);
+	if (all->dir >= 0)
+		eddyi_close_now(all->dir);
+	pthread_mutex_destroy(&all->lock);
+}
+
+/* ---- holding ---- */
+
+struct eddyi_partial_hold {
+	struct eddy_node node;
+	unsigned refs; /* the holder's, and one for each request that waits */
+	char id[EDDYI_PARTIAL_ID_LEN + 1];
+	struct eddy_shared_event wanted;
+	struct eddy_shared_event ended;
+	bool is_wanted;
+};
+
+static struct eddyi_partial_hold *find_hold(struct eddyi_partials *all, const char *id)
+{
+	for (struct eddy_node *node = all->held.next; node != &all->held; node = node->next) {
+		struct eddyi_partial_hold *hold = eddy_of(node, struct eddyi_partial_hold, node);
+
+		if (strcmp(hold->id, id) == 0)
+			return hold;
+	}
+	return NULL;
+}
+
+/* The lock is held. */
+static void unref(struct eddyi_partial_hold *hold)
+{
+	if (--hold->refs == 0)
+		free(hold);
+}
+
+/* Hold the id, or get a reference to who does. Return: 0, -EBUSY, -ENOMEM. */
+static int try_hold(struct eddyi_partial *partial, struct eddyi_partial_hold **ret_other)
+{
+	struct eddyi_partials *all = partial->all;
+	struct eddyi_partial_hold *hold;
+	int r = 0;
+
+	pthread_mutex_lock(&all->lock);
+	hold = find_hold(all, partial->id);
+	if (hold) {
+		hold->refs++;
+		hold->is_wanted = true;
+		*ret_other = hold;
+		r = -EBUSY;
+	} else if ((hold = calloc(1, sizeof(*hold)))) {
+		hold->refs = 1;
+		memcpy(hold->id, partial->id, sizeof(hold->id));
+		eddy_shared_event_init(&hold->wanted);
+		eddy_shared_event_init(&hold->ended);
+		eddy_list_append(&all->held, &hold->node);
+		partial->hold = hold;
+	} else {
+		r = -ENOMEM;
+	}
+	pthread_mutex_unlock(&all->lock);
+	return r;
+}
+
+static int await_end(struct eddyi_partials *all, struct eddyi_partial_hold *other)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_shared_event_set(&other->wanted);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = END_NS });
+	r = eddy_shared_event_wait(&other->ended);
+	if (eddy_scope_end(&scope) == -ETIMEDOUT)
+		r = -EBUSY;
+	pthread_mutex_lock(&all->lock);
+	unref(other);
+	pthread_mutex_unlock(&all->lock);
+	return r;
+}
+
+/* Suspends. */
+static int take_hold(struct eddyi_partial *partial)
+{
+	struct eddyi_partial_hold *other;
+	int r;
+
+	do {
+		r = try_hold(partial, &other);
+		if (r != -EBUSY)
+			return r;
+		r = await_end(partial->all, other);
+	} while (r == 0);
+	return r;
+}
+
+static void let_go(struct eddyi_partial *partial)
+{
+	struct eddyi_partial_hold *hold = partial->hold;
+
+	if (!hold)
+		return;
+	pthread_mutex_lock(&partial->all->lock);
+	eddy_list_remove(&hold->node);
+	pthread_mutex_unlock(&partial->all->lock);
+	eddy_shared_event_set(&hold->ended);
+	pthread_mutex_lock(&partial->all->lock);
+	unref(hold);
+	pthread_mutex_unlock(&partial->all->lock);
+	partial->hold = NULL;
+}
+
+bool eddyi_partial_is_wanted(const struct eddyi_partial *partial)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&partial->all->lock);
+	wanted = partial->hold->is_wanted;
+	pthread_mutex_unlock(&partial->all->lock);
+	return eddyi_outside_value("upload wanted", wanted);
+}
+
+/* ---- files: these functions block, and run on the offload pool ---- */
+
+static const char *name_of(const char *id, const char *suffix, char name[NAME_SIZE])
+{
+	stpcpy(stpcpy(name, id), suffix);
+	return name;
+}
+
+/* Open the folder of the uploads. Return: it, -errno. */
+static int open_folder(struct eddyi_partials *all, bool make)
+{
+	int r;
+
+	if (all->folder >= 0)
+		return all->folder;
+	if (make && eddyi_mkdirat_now(all->dir, EDDYI_PARTIAL_FOLDER, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	r = eddyi_openat_now(all->dir, EDDYI_PARTIAL_FOLDER,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	return r < 0 ? -errno : r;
+}
+
+/* Return: the folder, which stays open; -errno. */
+static int folder_of(struct eddyi_partials *all, bool make)
+{
+	int r;
+
+	pthread_mutex_lock(&all->lock);
+	r = open_folder(all, make);
+	if (r >= 0)
+		all->folder = r;
+	pthread_mutex_unlock(&all->lock);
+	return r;
+}
+
+/* Without locks on the file system, two processes may write to an upload. Return: 0, -EBUSY. */
+static int lock_file(int fd)
+{
+	return eddyi_flock_now(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+static int write_whole(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t r = eddyi_write_now(fd, text, len);
+
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		text += r > 0 ? r : 0;
+		len -= r > 0 ? (size_t)r : 0;
+	}
+	return 0;
+}
+
+static int write_state(const struct eddyi_partial *partial, int folder, const char *text)
+{
+	char new[NAME_SIZE], name[NAME_SIZE];
+	int fd = eddyi_openat_now(folder, name_of(partial->id, ".new", new),
+				  O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = write_whole(fd, text, strlen(text));
+	if (r == 0 && partial->all->sync && eddyi_fsync_now(fd) < 0)
+		r = -errno;
+	eddyi_close_now(fd);
+	if (r == 0 &&
+	    eddyi_renameat2_now(folder, new, folder, name_of(partial->id, ".json", name), 0) < 0)
+		r = -errno;
+	if (r == 0 && partial->all->sync && eddyi_fsync_now(folder) < 0)
+		r = -errno;
+	if (r < 0)
+		eddyi_unlinkat_now(folder, new, 0);
+	return r;
+}
+
+static int save(void *arg)
+{
+	const struct eddyi_partial *partial = arg;
+	char *text = json_dumps(partial->state, JSON_COMPACT);
+	int r = text ? write_state(partial, partial->all->folder, text) : -ENOMEM;
+
+	free(text);
+	return r;
+}
+
+/* Return: NULL if there is none, or it is damaged. */
+static json_t *read_state(int folder, const char *id)
+{
+	char name[NAME_SIZE];
+	int fd = eddyi_openat_now(folder, name_of(id, ".json", name),
+				  O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	json_t *state = NULL;
+	char *text;
+	ssize_t len;
+
+	if (fd < 0)
+		return NULL;
+	text = malloc(STATE_MAX);
+	len = text ? eddyi_pread_now(fd, text, STATE_MAX, 0) : -1;
+	if (len > 0)
+		state = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	eddyi_close_now(fd);
+	if (json_is_string(json_object_get(state, "path")))
+		return state;
+	json_decref(state);
+	return NULL;
+}
+
+static bool is_past(const struct eddyi_partials *all, struct timespec time)
+{
+	uint64_t now = eddyi_clock(CLOCK_REALTIME);
+	uint64_t then = (uint64_t)time.tv_sec * EDDY_SECOND + (uint64_t)time.tv_nsec;
+
+	return now > then && now - then > all->expire_ns;
+}
+
+/* Return: whether an upload of this state is complete, and its target still there. */
+static bool has_arrived(const struct eddyi_partials *all, const json_t *state, struct stat *ret_st)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	const char *path = json_string_value(json_object_get(state, "path"));
+	int fd = eddyi_openat2_now(all->dir, path, &how, sizeof(how));
+	bool arrived;
+
+	if (fd < 0)
+		return false;
+	arrived = eddyi_fstat_now(fd, ret_st) == 0 &&
+		  json_integer_value(json_object_get(state, "inode")) == (json_int_t)ret_st->st_ino;
+	eddyi_close_now(fd);
+	return arrived;
+}
+
+struct creation {
+	struct eddyi_partial *partial;
+	int target;
+};
+
+static int create_file(struct eddyi_partial *partial, int folder, int target)
+{
+	struct stat st, st_target;
+	int r;
+
+	if (eddyi_fstat_now(folder, &st) < 0 || eddyi_fstat_now(target, &st_target) < 0)
+		return -errno;
+	if (st.st_dev != st_target.st_dev)
+		return -EXDEV;
+	partial->fd = eddyi_openat_now(folder, partial->id,
+				       O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (partial->fd < 0 || eddyi_fstat_now(partial->fd, &st) < 0)
+		return -errno;
+	lock_file(partial->fd);
+	r = json_object_set_new(partial->state, "inode", json_integer((json_int_t)st.st_ino));
+	return r < 0 ? -ENOMEM : save(partial);
+}
+
+static int create(void *arg)
+{
+	struct creation *creation = arg;
+	struct eddyi_partial *partial = creation->partial;
+	int folder = folder_of(partial->all, true);
+	int r = folder < 0 ? folder : create_file(partial, folder, creation->target);
+
+	if (r < 0 && partial->fd >= 0) {
+		eddyi_unlinkat_now(folder, partial->id, 0);
+		eddyi_close_now(partial->fd);
+		partial->fd = -1;
+	}
+	return r;
+}
+
+static int find(void *arg)
+{
+	struct eddyi_partial *partial = arg;
+	struct eddyi_partials *all = partial->all;
+	int folder = folder_of(all, false);
+	struct stat st;
+
+	if (folder < 0)
+		return folder;
+	if (!partial->state)
+		partial->state = read_state(folder, partial->id);
+	if (!partial->state)
+		return -ENOENT;
+	partial->fd = eddyi_openat_now(folder, partial->id, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (partial->fd < 0 && errno != ENOENT)
+		return -errno;
+	if (partial->fd < 0) {
+		if (!has_arrived(all, partial->state, &st) || is_past(all, st.st_ctim))
+			return -ENOENT;
+		partial->is_complete = true;
+	} else if (eddyi_fstat_now(partial->fd, &st) < 0) {
+		return -errno;
+	} else if (lock_file(partial->fd) < 0) {
+		return -EBUSY;
+	} else if (is_past(all, st.st_mtim)) {
+		return -ENOENT;
+	}
+	partial->offset = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int discard(void *arg)
+{
+	struct eddyi_partial *partial = arg;
+	int folder = partial->all->folder;
+	char name[NAME_SIZE];
+
+	eddyi_unlinkat_now(folder, name_of(partial->id, ".json", name), 0);
+	if (!partial->is_complete)
+		eddyi_unlinkat_now(folder, partial->id, 0);
+	/* This may free its pages, which takes a while. */
+	if (partial->fd >= 0)
+		eddyi_close_now(partial->fd);
+	return 0;
+}
+
+/* ---- one upload ---- */
+
+static void uncount(struct eddyi_partials *all)
+{
+	pthread_mutex_lock(&all->lock);
+	/* Another process may have removed some of those that were counted. */
+	if (all->count)
+		all->count--;
+	pthread_mutex_unlock(&all->lock);
+}
+
+static bool count_one_more(struct eddyi_partials *all)
+{
+	bool fits;
+
+	pthread_mutex_lock(&all->lock);
+	fits = all->count < all->count_max;
+	if (fits)
+		all->count++;
+	pthread_mutex_unlock(&all->lock);
+	return fits;
+}
+
+static int check_space(int dir, uint64_t length)
+{
+	struct statfs fs;
+
+	if (eddyi_fstatfs_now(dir, &fs) < 0)
+		return -errno;
+	if (length != EDDY_LENGTH_UNKNOWN && length / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
+		return -ENOSPC;
+	return 0;
+}
+
+/* Run a job that opens the upload's file. Suspends. */
+static int open_by(struct eddyi_partial *partial, eddy_offload_fn *job, void *arg)
+{
+	int r = eddyi_descriptors_take(partial->party, true);
+
+	if (r < 0)
+		return r;
+	r = eddy_offload(job, arg);
+	if (eddyi_open_files_make_room(r))
+		r = eddy_offload(job, arg);
+	if (partial->fd < 0)
+		eddyi_descriptors_give_back(partial->party, true);
+	return r;
+}
+
+int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *all,
+			 struct eddyi_party *party, int target, json_t *state)
+{
+	struct creation creation = { partial, target };
+	unsigned char random[EDDYI_PARTIAL_ID_LEN / 2];
+	int r;
+
+	*partial = (struct eddyi_partial){ .all = all, .party = party, .fd = -1, .state = state };
+	if (!state)
+		return -ENOMEM;
+	r = check_space(target, eddyi_partial_length(partial));
+	if (r == 0)
+		r = eddyi_random(random, sizeof(random), 0);
+	if (r < 0)
+		return r;
+	*eddyi_hex_format(random, sizeof(random), partial->id) = 0;
+	r = take_hold(partial);
+	if (r < 0)
+		return r;
+	if (!count_one_more(all))
+		return -EDQUOT;
+	r = open_by(partial, create, &creation);
+	if (r < 0)
+		uncount(all);
+	return r;
+}
+
+static bool is_id(struct eddy_str id)
+{
+	for (size_t i = 0; i < id.len; i++)
+		if (!strchr("0123456789abcdef", id.ptr[i]) || !id.ptr[i])
+			return false;
+	return id.len == EDDYI_PARTIAL_ID_LEN;
+}
+
+int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
+		       struct eddyi_party *party, struct eddy_str id)
+{
+	int r;
+
+	*partial = (struct eddyi_partial){ .all = all, .party = party, .fd = -1 };
+	if (!is_id(id))
+		return -ENOENT;
+	memcpy(partial->id, id.ptr, id.len);
+	r = take_hold(partial);
+	return r < 0 ? r : open_by(partial, find, partial);
+}
+
+void eddyi_partial_close(struct eddyi_partial *partial)
+{
+	json_decref(partial->state);
+	if (partial->fd >= 0) {
+		eddyi_close_now(partial->fd);
+		eddyi_descriptors_give_back(partial->party, true);
+	}
+	let_go(partial);
+}
+
+uint64_t eddyi_partial_length(const struct eddyi_partial *partial)
+{
+	const json_t *length = json_object_get(partial->state, "length");
+
+	if (partial->is_complete)
+		return partial->offset;
+	return json_is_integer(length) && json_integer_value(length) >= 0 ?
+		       (uint64_t)json_integer_value(length) :
+		       EDDY_LENGTH_UNKNOWN;
+}
+
+struct eddy_str eddyi_partial_text(const struct eddyi_partial *partial, const char *name)
+{
+	const json_t *text = json_object_get(partial->state, name);
+
+	return eddy_str(json_string_value(text), json_string_length(text));
+}
+
+int eddyi_partial_save(struct eddyi_partial *partial)
+{
+	return eddy_offload(save, partial);
+}
+
+/* Task: cancel the receiving if another request wants the upload. */
+static int watch(void *arg)
+{
+	struct eddyi_partial *partial = arg;
+	int r = eddy_shared_event_wait(&partial->hold->wanted);
+
+	return r < 0 ? r : -EOWNERDEAD;
+}
+
+/* Read what has arrived from the file itself: a failed write may have written a part. */
+static int measure(struct eddyi_partial *partial)
+{
+	struct stat st;
+
+	if (eddyi_fstat_now(partial->fd, &st) < 0)
+		return -errno;
+	partial->offset = (uint64_t)st.st_size;
+	return 0;
+}
+
+int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
+			  void (*tell)(void *arg, uint64_t offset), void *arg)
+{
+	struct eddyi_incoming incoming;
+	struct eddy_scope scope;
+	int r, measured;
+
+	eddyi_incoming_continue(&incoming, partial->fd, partial->offset, max);
+	incoming.tell = tell;
+	incoming.tell_arg = arg;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
+	r = eddy_scope_spawn(&scope, "upload wanted", watch, partial);
+	if (r == 0)
+		r = eddyi_incoming_receive_body(&incoming, req);
+	eddy_scope_end(&scope);
+	measured = measure(partial);
+	return r < 0 ? r : measured;
+}
+
+int eddyi_partial_take_back(struct eddyi_partial *partial, uint64_t offset)
+{
+	int r = eddy_ftruncate(partial->fd, offset);
+
+	if (r == 0)
+		partial->offset = offset;
+	return r;
+}
+
+int eddyi_partial_sync(struct eddyi_partial *partial)
+{
+	return partial->all->sync && partial->fd >= 0 ? eddy_fsync(partial->fd, true) : 0;
+}
+
+int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *name, bool no_replace,
+			  bool *ret_replaced)
+{
+	struct eddyi_incoming incoming;
+	int r = eddyi_partial_sync(partial);
+
+	if (r < 0)
+		return r;
+	eddyi_incoming_continue(&incoming, partial->fd, partial->offset, partial->offset);
+	incoming.dir = dir;
+	incoming.hidden_dir = partial->all->folder;
+	memcpy(incoming.hidden, partial->id, sizeof(partial->id));
+	r = eddyi_incoming_rename(&incoming, name, no_replace, ret_replaced);
+	if (r < 0)
+		return r;
+	partial->is_complete = true;
+	uncount(partial->all);
+	return partial->all->sync ? eddy_fsync(dir, false) : 0;
+}
+
+void eddyi_partial_remove(struct eddyi_partial *partial)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_offload(discard, partial);
+	eddy_scope_end(&shield);
+	if (!partial->is_complete)
+		uncount(partial->all);
+	if (partial->fd >= 0)
+		eddyi_descriptors_give_back(partial->party, true);
+	partial->fd = -1;
+	partial->is_complete = true;
+}
+
+/* ---- the sweep ---- */
+
+struct sweep {
+	struct eddyi_partials *all;
+	json_t *expired; /* an array of states */
+	unsigned count;  /* of incomplete ones that stay */
+};
+
+/* Remove the bytes of an upload unless it is held. Return: whether they were removed. */
+static bool remove_bytes(int folder, const char *id)
+{
+	int fd = eddyi_openat_now(folder, id, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	bool removed;
+
+	if (fd < 0)
+		return false;
+	removed = lock_file(fd) == 0 && eddyi_unlinkat_now(folder, id, 0) == 0;
+	eddyi_close_now(fd);
+	return removed;
+}
+
+static void sweep_bytes(struct sweep *sweep, int folder, const char *id)
+{
+	struct stat st;
+	char name[NAME_SIZE];
+
+	if (eddyi_fstatat_now(folder, id, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (!is_past(sweep->all, st.st_mtim) || !remove_bytes(folder, id)) {
+		sweep->count++;
+		return;
+	}
+	json_array_append_new(sweep->expired, read_state(folder, id));
+	eddyi_unlinkat_now(folder, name_of(id, ".json", name), 0);
+}
+
+/* Remove a state whose upload was completed long ago, or is gone. */
+static void sweep_state(struct sweep *sweep, int folder, const char *id, const char *name)
+{
+	struct stat st;
+	json_t *state;
+
+	if (eddyi_fstatat_now(folder, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    eddyi_fstatat_now(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !is_past(sweep->all, st.st_mtim))
+		return;
+	state = read_state(folder, id);
+	if (!state || !has_arrived(sweep->all, state, &st) || is_past(sweep->all, st.st_ctim))
+		eddyi_unlinkat_now(folder, name, 0);
+	json_decref(state);
+}
+
+static void sweep_entry(struct sweep *sweep, int folder, const char *name)
+{
+	size_t len = strlen(name);
+	char id[EDDYI_PARTIAL_ID_LEN + 1];
+
+	if (len < EDDYI_PARTIAL_ID_LEN || !is_id(eddy_str(name, EDDYI_PARTIAL_ID_LEN)))
+		return;
+	snprintf(id, sizeof(id), "%s", name);
+	if (len == EDDYI_PARTIAL_ID_LEN)
+		sweep_bytes(sweep, folder, id);
+	else
+		sweep_state(sweep, folder, id, name);
+}
+
+static int sweep_all(void *arg)
+{
+	struct sweep *sweep = arg;
+	int folder = folder_of(sweep->all, false), fd;
+	struct dirent *entry;
+	DIR *list;
+
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	fd = eddyi_openat_now(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	list = fd < 0 ? NULL : eddyi_fdopendir_now(fd);
+	if (!list) {
+		int error = -errno;
+
+		if (fd >= 0)
+			eddyi_close_now(fd);
+		return error;
+	}
+	while ((entry = eddyi_readdir_now(list)))
+		sweep_entry(sweep, folder, entry->d_name);
+	eddyi_closedir_now(list);
+	return 0;
+}
+
+int eddyi_partials_sweep(struct eddyi_partials *all,
+			 void (*expired)(void *arg, const json_t *state), void *arg)
+{
+	struct sweep sweep = { .all = all, .expired = json_array() };
+	unsigned before;
+	int r;
+
+	pthread_mutex_lock(&all->lock);
+	before = all->count;
+	pthread_mutex_unlock(&all->lock);
+	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
+	pthread_mutex_lock(&all->lock);
+	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next sweep. */
+	if (r == 0)
+		all->count = sweep.count + all->count > before ? sweep.count + all->count - before :
+								 0;
+	pthread_mutex_unlock(&all->lock);
+	for (size_t i = 0; expired && i < json_array_size(sweep.expired); i++)
+		expired(arg, json_array_get(sweep.expired, i));
+	json_decref(sweep.expired);
+	return r;
+}

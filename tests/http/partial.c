@@ -1,0 +1,298 @@
+/* Tests of http/src/files/partial.h: states, holding, expiry, and what fails on the way. */
+#include "files/partial.h"
+
+#include "../folder.h"
+
+#include <dirent.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+
+static struct eddyi_partials all;
+
+/* The system's answers. */
+static int rename_fails, mkdir_fails;
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	if (rename_fails) {
+		errno = rename_fails;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+int mkdirat(int dir, const char *path, mode_t mode)
+{
+	if (mkdir_fails) {
+		errno = mkdir_fails;
+		return -1;
+	}
+	return (int)syscall(SYS_mkdirat, dir, path, mode);
+}
+
+static int open_folder(void)
+{
+	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void set_up(void)
+{
+	make_folder();
+	eddyi_partials_init(&all, open_folder(), 2, EDDY_SECOND * 3600, false);
+}
+
+static void tear_down(void)
+{
+	eddyi_partials_deinit(&all);
+	remove_folder();
+}
+
+TestSuite(partial, .init = set_up, .fini = tear_down);
+
+static int create(struct eddyi_partial *partial, const char *path)
+{
+	return eddyi_partial_create(partial, &all, NULL, all.dir,
+				    json_pack("{s:s, s:i}", "path", path, "length", 6));
+}
+
+static int find(struct eddyi_partial *partial, const char *id)
+{
+	return eddyi_partial_find(partial, &all, NULL, eddy_str_from(id));
+}
+
+/* Of all of the uploads. */
+static int count_files(void)
+{
+	char path[64];
+	int count = -2;
+	DIR *list;
+
+	snprintf(path, sizeof(path), "%s/" EDDYI_PARTIAL_FOLDER, folder);
+	list = opendir(path);
+	if (!list)
+		return 0;
+	while (readdir(list))
+		count++;
+	closedir(list);
+	return count;
+}
+
+static int states(void *arg)
+{
+	struct eddyi_partial partial;
+	char id[sizeof(partial.id)];
+	bool replaced = true;
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	cr_expect_eq(eddyi_partial_length(&partial), 6);
+	cr_expect(eddy_str_eq_z(eddyi_partial_text(&partial, "path"), "x"));
+	cr_expect(eddyi_partial_text(&partial, "other").ptr == NULL);
+	cr_expect_eq(write(partial.fd, "abcdef", 6), 6);
+	json_object_set_new(partial.state, "other", json_string("kept"));
+	cr_expect_eq(eddyi_partial_save(&partial), 0);
+	eddyi_partial_close(&partial);
+
+	cr_assert_eq(find(&partial, id), 0);
+	cr_expect_eq(partial.offset, 6);
+	cr_expect(eddy_str_eq_z(eddyi_partial_text(&partial, "other"), "kept"));
+	cr_expect_eq(eddyi_partial_take_back(&partial, 4), 0);
+	cr_expect_eq(all.count, 1);
+	cr_expect_eq(eddyi_partial_publish(&partial, all.dir, "x", false, &replaced), 0);
+	cr_expect_not(replaced);
+	cr_expect_eq(all.count, 0);
+	eddyi_partial_close(&partial);
+
+	cr_assert_eq(find(&partial, id), 0);
+	cr_expect_eq(partial.fd, -1);
+	cr_expect_eq(partial.offset, 4);
+	cr_expect_eq(eddyi_partial_length(&partial), 4);
+	eddyi_partial_remove(&partial);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(find(&partial, id), -ENOENT);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(count_files(), 0);
+	return 0;
+}
+
+Test(partial, state_is_kept_until_it_is_removed)
+{
+	cr_assert_eq(eddy_run(NULL, states, NULL), 0);
+}
+
+static int failures(void *arg)
+{
+	struct eddyi_partial partial;
+
+	(void)arg;
+	mkdir_fails = EROFS;
+	cr_expect_eq(create(&partial, "x"), -EROFS);
+	eddyi_partial_close(&partial);
+	mkdir_fails = 0;
+	rename_fails = ENOSPC;
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(create(&partial, "x"), -ENOSPC);
+		eddyi_partial_close(&partial);
+	}
+	rename_fails = 0;
+	cr_expect_eq(count_files(), 0);
+	cr_expect_eq(all.count, 0);
+	cr_expect_eq(find(&partial, "0123456789abcdef0123456789abcdef"), -ENOENT);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(find(&partial, "../x"), -ENOENT);
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+Test(partial, that_can_not_be_created_leaves_nothing)
+{
+	cr_assert_eq(eddy_run(NULL, failures, NULL), 0);
+}
+
+static int limit(void *arg)
+{
+	struct eddyi_partial partials[3];
+
+	(void)arg;
+	cr_expect_eq(create(&partials[0], "a"), 0);
+	cr_expect_eq(create(&partials[1], "b"), 0);
+	cr_expect_eq(create(&partials[2], "c"), -EDQUOT);
+	eddyi_partial_close(&partials[2]);
+	eddyi_partial_remove(&partials[0]);
+	cr_expect_eq(create(&partials[2], "c"), 0);
+	for (int i = 0; i < 3; i++)
+		eddyi_partial_close(&partials[i]);
+	return 0;
+}
+
+Test(partial, number_is_limited)
+{
+	cr_assert_eq(eddy_run(NULL, limit, NULL), 0);
+}
+
+/* ---- holding ---- */
+
+static char held_id[EDDYI_PARTIAL_ID_LEN + 1];
+static int order;
+
+static int hold_until_wanted(void *arg)
+{
+	struct eddyi_partial partial;
+	int *ended = arg;
+
+	if (create(&partial, "x") < 0)
+		return -EIO;
+	memcpy(held_id, partial.id, sizeof(held_id));
+	while (!eddyi_partial_is_wanted(&partial))
+		eddy_sleep(EDDY_MS);
+	*ended = ++order;
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+static int want(void *arg)
+{
+	struct eddyi_partial partial;
+	int *began = arg;
+
+	while (!held_id[0])
+		eddy_sleep(EDDY_MS);
+	cr_expect_eq(find(&partial, held_id), 0);
+	*began = ++order;
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+static int holders(void *arg)
+{
+	struct eddy_scope scope;
+	int ended = 0, began[3] = { 0 };
+
+	(void)arg;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "holder", hold_until_wanted, &ended);
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "other", want, &began[i]);
+	cr_expect_eq(eddy_scope_join(&scope), 0);
+	eddy_scope_end(&scope);
+	cr_expect_eq(ended, 1);
+	cr_expect_eq(began[0] + began[1] + began[2], 2 + 3 + 4);
+	return 0;
+}
+
+Test(partial, others_wait_for_the_holder)
+{
+	cr_assert_eq(eddy_run(NULL, holders, NULL), 0);
+}
+
+static int locked(void *arg)
+{
+	struct eddyi_partial partial;
+	char path[128], id[sizeof(partial.id)];
+	int fd;
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	eddyi_partial_close(&partial);
+	snprintf(path, sizeof(path), "%s/" EDDYI_PARTIAL_FOLDER "/%s", folder, id);
+	/* As another process does. */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	cr_expect_eq(find(&partial, id), -EBUSY);
+	eddyi_partial_close(&partial);
+	close(fd);
+	cr_expect_eq(find(&partial, id), 0);
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+Test(partial, of_another_process_is_busy)
+{
+	cr_assert_eq(eddy_run(NULL, locked, NULL), 0);
+}
+
+/* ---- the sweep ---- */
+
+static void count_expired(void *arg, const json_t *state)
+{
+	cr_expect_str_eq(json_string_value(json_object_get(state, "path")), "old");
+	++*(int *)arg;
+}
+
+static int sweep(void *arg)
+{
+	struct eddyi_partial old, recent, held;
+	const struct timespec long_ago[2] = { { 0 } };
+	int expired = 0;
+
+	(void)arg;
+	cr_expect_eq(eddyi_partials_sweep(&all, NULL, NULL), 0);
+	all.count_max = 3;
+	create(&old, "old");
+	create(&recent, "recent");
+	create(&held, "held");
+	futimens(old.fd, long_ago);
+	futimens(held.fd, long_ago);
+	eddyi_partial_close(&old);
+	eddyi_partial_close(&recent);
+	cr_expect_eq(eddyi_partials_sweep(&all, count_expired, &expired), 0);
+	cr_expect_eq(expired, 1);
+	cr_expect_eq(all.count, 2);
+	cr_expect_eq(count_files(), 4);
+	cr_expect_eq(find(&old, old.id), -ENOENT);
+	eddyi_partial_close(&old);
+	eddyi_partial_close(&held);
+	cr_expect_eq(eddyi_partials_sweep(&all, NULL, NULL), 0);
+	cr_expect_eq(count_files(), 2);
+	return 0;
+}
+
+Test(partial, expired_ones_are_swept_unless_they_are_held)
+{
+	cr_assert_eq(eddy_run(NULL, sweep, NULL), 0);
+}
