@@ -59,8 +59,8 @@ struct download {
 	struct eddy_client *client;
 	const struct eddy_client_download *options;
 	struct eddyi_report report;
-	struct eddyi_partial partial;
-	struct eddyi_partial_state state;
+	struct eddyi_client_partial partial;
+	struct eddyi_client_partial_state state;
 	bool taken[EDDYI_PIECES_MAX];
 	unsigned taken_count;
 	struct worker workers[CONNECTIONS_MAX];
@@ -86,7 +86,7 @@ struct download {
 
 static bool is_complete(const struct download *download)
 {
-	const struct eddyi_partial_state *state = &download->state;
+	const struct eddyi_client_partial_state *state = &download->state;
 
 	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
 		if (state->pieces[i].at < state->pieces[i].end)
@@ -101,7 +101,7 @@ static bool can_resume(const struct download *download)
 
 static void forget(struct download *download)
 {
-	download->state = (struct eddyi_partial_state){
+	download->state = (struct eddyi_client_partial_state){
 		.total = UINT64_MAX,
 		.next = UINT64_MAX,
 		.pieces = { { 0, UINT64_MAX } },
@@ -117,7 +117,7 @@ static void forget(struct download *download)
 
 static uint64_t count_bytes(const struct download *download)
 {
-	const struct eddyi_partial_state *state = &download->state;
+	const struct eddyi_client_partial_state *state = &download->state;
 	uint64_t missing = 0, moving = 0;
 
 	for (size_t i = 0; i < download->worker_count; i++) {
@@ -146,7 +146,7 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 /* Write what is known of the file, for a later call. If this fails, that call begins again. */
 static void save(struct download *download)
 {
-	struct eddyi_partial_state state = download->state;
+	struct eddyi_client_partial_state state = download->state;
 
 	if (download->partial.fd < 0 || !can_resume(download) || download->saving)
 		return;
@@ -154,7 +154,7 @@ static void save(struct download *download)
 		if (download->workers[i].moving)
 			state.pieces[download->workers[i].piece].at += *download->workers[i].moving;
 	download->saving = true;
-	eddyi_partial_save(&download->partial, &state);
+	eddyi_client_partial_save(&download->partial, &state);
 	download->saving = false;
 	download->saved_ns = eddy_now();
 }
@@ -183,7 +183,7 @@ static bool date_is_strong(const struct eddy_response *response, struct eddy_str
 
 static void learn_validator(struct download *download, const struct eddy_response *response)
 {
-	struct eddyi_partial_state *state = &download->state;
+	struct eddyi_client_partial_state *state = &download->state;
 	struct eddy_str etag = field(response, "etag"), modified = field(response, "last-modified");
 	struct eddy_str value = EDDY_STR("");
 
@@ -240,7 +240,7 @@ static void learn_digest(struct download *download, const struct eddy_response *
 static int learn(struct download *download, struct eddy_response *response, uint64_t total,
 		 uint64_t end)
 {
-	struct eddyi_partial_state *state = &download->state;
+	struct eddyi_client_partial_state *state = &download->state;
 	uint64_t size = total / ((uint64_t)download->options->connections * 4 + 1);
 	int r = learn_name(download, response);
 
@@ -268,7 +268,7 @@ static int restart(struct download *download)
 	forget(download);
 	memset(download->taken, 0, sizeof(download->taken));
 	download->taken[0] = download->taken_count > 0;
-	return download->partial.fd >= 0 ? eddyi_partial_clear(&download->partial) : 0;
+	return download->partial.fd >= 0 ? eddyi_client_partial_clear(&download->partial) : 0;
 }
 
 /* ---- one request, and its response ---- */
@@ -293,7 +293,7 @@ static int judge_whole(struct download *download, struct eddyi_piece **piece,
 static bool is_other_file(const struct download *download, const struct eddy_response *response,
 			  uint64_t total)
 {
-	const struct eddyi_partial_state *state = &download->state;
+	const struct eddyi_client_partial_state *state = &download->state;
 	struct eddy_str etag = field(response, "etag");
 
 	return (total != UINT64_MAX && state->total != UINT64_MAX && total != state->total) ||
@@ -503,7 +503,7 @@ static bool asks_for_first_piece(const struct download *download)
 static int request_piece(struct download *download, const struct eddyi_piece *piece,
 			 struct eddy_response **ret_response)
 {
-	const struct eddyi_partial_state *state = &download->state;
+	const struct eddyi_client_partial_state *state = &download->state;
 	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
 	const struct eddy_header *header = download->options->headers;
 	uint64_t end = piece->end;
@@ -583,7 +583,7 @@ static int fetch(struct worker *worker, struct eddyi_piece *piece)
 /* Take the next piece that no worker has. Return: its index; -1 if there is none. */
 static int take_piece(struct download *download)
 {
-	struct eddyi_partial_state *state = &download->state;
+	struct eddyi_client_partial_state *state = &download->state;
 	int unused = -1;
 
 	for (int i = 0; i < EDDYI_PIECES_MAX; i++) {
@@ -675,7 +675,7 @@ static void begin_worker(struct download *download)
 /* Load the rest by several connections, if that is wanted and can be. */
 static void add_workers(struct download *download, const struct eddy_response *response)
 {
-	const struct eddyi_partial_state *state = &download->state;
+	const struct eddyi_client_partial_state *state = &download->state;
 	uint64_t left = state->total - state->next;
 
 	if (download->worker_count > 1 || state->total == UINT64_MAX || state->is_date ||
@@ -756,14 +756,16 @@ static int take_name(struct download *download)
 static int open_partial(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
-	int r = eddyi_partial_open(&download->partial, options->dir, download->name, options->url);
+	int r = eddyi_client_partial_open(&download->partial, options->dir, download->name,
+					  options->url);
 
 	if (r == -EBUSY)
 		return complain(download, r, "another call downloads a file to this name");
 	if (r < 0)
 		return fail_file(download, r);
-	if (options->start_again || !eddyi_partial_load(&download->partial, &download->state)) {
-		r = eddyi_partial_clear(&download->partial);
+	if (options->start_again ||
+	    !eddyi_client_partial_load(&download->partial, &download->state)) {
+		r = eddyi_client_partial_clear(&download->partial);
 		return r < 0 ? fail_file(download, r) : 0;
 	}
 	download->known = true;
@@ -816,8 +818,8 @@ static int finish(struct download *download, struct eddy_client_downloaded *done
 		return r;
 	r = options->sync ? eddy_fsync(download->partial.fd, false) : 0;
 	if (r == 0)
-		r = eddyi_partial_publish(&download->partial, download->name, options->no_replace,
-					  &done->replaced);
+		r = eddyi_client_partial_publish(&download->partial, download->name,
+						 options->no_replace, &done->replaced);
 	if (r == -EEXIST)
 		return complain(download, r, "a file of this name exists");
 	return r < 0 ? fail_file(download, r) : 0;
@@ -865,7 +867,7 @@ static int open_and_run(struct download *download, struct eddy_client_downloaded
 		eddy_scope_end(&shield);
 		memcpy(download->client->error, problem, sizeof(problem));
 	}
-	eddyi_partial_close(&download->partial, keep);
+	eddyi_client_partial_close(&download->partial, keep);
 	return r;
 }
 

@@ -19,7 +19,7 @@ struct record {
 	uint64_t url;
 	uint64_t inode; /* of the partial file */
 	char boot[40];
-	struct eddyi_partial_state state;
+	struct eddyi_client_partial_state state;
 	uint64_t check; /* hash of all before it */
 };
 
@@ -40,7 +40,7 @@ static void read_boot(char boot[40])
 
 /* Whether the name still leads to the open file, which another process may have published or
  * removed before it was locked here. */
-static int is_current(const struct eddyi_partial *partial)
+static int is_current(const struct eddyi_client_partial *partial)
 {
 	struct stat st, named;
 
@@ -54,7 +54,7 @@ static int is_current(const struct eddyi_partial *partial)
 	return named.st_ino == st.st_ino && named.st_dev == st.st_dev;
 }
 
-static int lock(struct eddyi_partial *partial)
+static int lock(struct eddyi_client_partial *partial)
 {
 	/* Without locks on the file system it stays unlocked. */
 	if (eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -63,7 +63,7 @@ static int lock(struct eddyi_partial *partial)
 }
 
 /* Return: 0, -errno. */
-static int open_file(struct eddyi_partial *partial)
+static int open_file(struct eddyi_client_partial *partial)
 {
 	struct open_how how = { .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, .mode = 0666 };
 
@@ -78,11 +78,12 @@ static int open_file(struct eddyi_partial *partial)
 	return partial->fd < 0 ? partial->fd : 0;
 }
 
-int eddyi_partial_open(struct eddyi_partial *partial, int dir, const char *name, const char *url)
+int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, const char *name,
+			      const char *url)
 {
 	int r = 0;
 
-	*partial = (struct eddyi_partial){
+	*partial = (struct eddyi_client_partial){
 		.dir = dir,
 		.fd = -1,
 		.state_fd = -1,
@@ -106,7 +107,7 @@ int eddyi_partial_open(struct eddyi_partial *partial, int dir, const char *name,
 
 /* ---- the state ---- */
 
-static bool read_record(const struct eddyi_partial *partial, struct record *record)
+static bool read_record(const struct eddyi_client_partial *partial, struct record *record)
 {
 	struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK };
 	int fd = eddy_openat2(partial->dir, partial->state_name, &how);
@@ -124,7 +125,7 @@ static bool read_record(const struct eddyi_partial *partial, struct record *reco
  * Return: false if they do not match. */
 static bool fits(struct record *record, uint64_t size)
 {
-	struct eddyi_partial_state *state = &record->state;
+	struct eddyi_client_partial_state *state = &record->state;
 	char boot[40];
 	bool is_same_boot;
 
@@ -140,7 +141,8 @@ static bool fits(struct record *record, uint64_t size)
 	return is_same_boot;
 }
 
-bool eddyi_partial_load(struct eddyi_partial *partial, struct eddyi_partial_state *ret_state)
+bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
+			       struct eddyi_client_partial_state *ret_state)
 {
 	struct record record;
 	struct stat st;
@@ -155,14 +157,14 @@ bool eddyi_partial_load(struct eddyi_partial *partial, struct eddyi_partial_stat
 	return true;
 }
 
-static void close_state(struct eddyi_partial *partial)
+static void close_state(struct eddyi_client_partial *partial)
 {
 	if (partial->state_fd >= 0)
 		eddyi_close_now(partial->state_fd);
 	partial->state_fd = -1;
 }
 
-static int forget_state(struct eddyi_partial *partial)
+static int forget_state(struct eddyi_client_partial *partial)
 {
 	int r = eddy_unlinkat(partial->dir, partial->state_name, 0);
 
@@ -170,14 +172,15 @@ static int forget_state(struct eddyi_partial *partial)
 	return r == -ENOENT ? 0 : r;
 }
 
-int eddyi_partial_clear(struct eddyi_partial *partial)
+int eddyi_client_partial_clear(struct eddyi_client_partial *partial)
 {
 	int r = forget_state(partial);
 
 	return r < 0 ? r : eddy_ftruncate(partial->fd, 0);
 }
 
-int eddyi_partial_save(struct eddyi_partial *partial, const struct eddyi_partial_state *state)
+int eddyi_client_partial_save(struct eddyi_client_partial *partial,
+			      const struct eddyi_client_partial_state *state)
 {
 	struct open_how how = { .flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
 				.mode = 0600 };
@@ -203,14 +206,14 @@ int eddyi_partial_save(struct eddyi_partial *partial, const struct eddyi_partial
 /* ---- the end ---- */
 
 /* For file systems that can't rename without replacing, such as NFS: a link never replaces. */
-static int link_as(struct eddyi_partial *partial, const char *name)
+static int link_as(struct eddyi_client_partial *partial, const char *name)
 {
 	int r = eddy_linkat(partial->dir, partial->name, partial->dir, name, 0);
 
 	return r < 0 ? r : eddy_unlinkat(partial->dir, partial->name, 0);
 }
 
-static int rename_as(struct eddyi_partial *partial, const char *name, bool no_replace,
+static int rename_as(struct eddyi_client_partial *partial, const char *name, bool no_replace,
 		     bool *ret_replaced)
 {
 	int r = eddy_renameat(partial->dir, partial->name, partial->dir, name, RENAME_NOREPLACE);
@@ -223,8 +226,8 @@ static int rename_as(struct eddyi_partial *partial, const char *name, bool no_re
 	return r;
 }
 
-int eddyi_partial_publish(struct eddyi_partial *partial, const char *name, bool no_replace,
-			  bool *ret_replaced)
+int eddyi_client_partial_publish(struct eddyi_client_partial *partial, const char *name,
+				 bool no_replace, bool *ret_replaced)
 {
 	struct eddy_scope shield;
 	int r;
@@ -243,7 +246,7 @@ static int close_file(void *arg)
 	return eddyi_close_now(*(int *)arg);
 }
 
-void eddyi_partial_close(struct eddyi_partial *partial, bool keep)
+void eddyi_client_partial_close(struct eddyi_client_partial *partial, bool keep)
 {
 	struct eddy_scope shield;
 

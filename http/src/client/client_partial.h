@@ -17,7 +17,7 @@ struct eddyi_piece {
 
 /* Invariant: missing are the pieces, which do not overlap and are below `next`, and everything from
  * `next` to `total`. */
-struct eddyi_partial_state {
+struct eddyi_client_partial_state {
 	uint64_t total; /* UINT64_MAX: unknown */
 	uint64_t next;
 	struct eddyi_piece pieces[EDDYI_PIECES_MAX];
@@ -27,7 +27,7 @@ struct eddyi_partial_state {
 	char validator[EDDYI_VALIDATOR_SIZE]; /* an entity tag, or such; empty: none */
 };
 
-struct eddyi_partial {
+struct eddyi_client_partial {
 	int dir;
 	int fd;
 	bool is_new;  /* it was created by the opening */
@@ -39,23 +39,26 @@ struct eddyi_partial {
 
 /* Open or create the file for the target `name` in `dir`, and lock it. Suspends.
  * Return: 0; -EBUSY if it is locked; -EEXIST if it is no regular file; -errno. */
-int eddyi_partial_open(struct eddyi_partial *partial, int dir, const char *name, const char *url);
+int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, const char *name,
+			      const char *url);
 
 /* Read what is known of it. Suspends. Return: false if it can't be continued. */
-bool eddyi_partial_load(struct eddyi_partial *partial, struct eddyi_partial_state *ret_state);
+bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
+			       struct eddyi_client_partial_state *ret_state);
 
 /* Empty it, and forget what is known of it. Suspends. Return: 0, -errno. */
-int eddyi_partial_clear(struct eddyi_partial *partial);
+int eddyi_client_partial_clear(struct eddyi_client_partial *partial);
 
 /* Write what is known of it. Suspends. Return: 0, -errno. */
-int eddyi_partial_save(struct eddyi_partial *partial, const struct eddyi_partial_state *state);
+int eddyi_client_partial_save(struct eddyi_client_partial *partial,
+			      const struct eddyi_client_partial_state *state);
 
 /* Give it the target's name. Suspends, and is not cancelled.
  * Return: 0; -EEXIST if `no_replace` and the name is taken; -errno. */
-int eddyi_partial_publish(struct eddyi_partial *partial, const char *name, bool no_replace,
-			  bool *ret_replaced);
+int eddyi_client_partial_publish(struct eddyi_client_partial *partial, const char *name,
+				 bool no_replace, bool *ret_replaced);
 
 /* Close it, and remove it unless it is kept. Suspends, and is not cancelled. */
-void eddyi_partial_close(struct eddyi_partial *partial, bool keep);
+void eddyi_client_partial_close(struct eddyi_client_partial *partial, bool keep);
 
 #endif
