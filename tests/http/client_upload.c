@@ -196,9 +196,16 @@ Test(client_upload, repeats_without_resumption)
 				     { "hello world", CREATED, STAY },
 				     { 0 } };
 
+	struct talk talk;
+
 	upload = (struct eddy_client_upload){ 0 };
-	expect_upload(turns, 201);
+	talk = expect_upload(turns, 201);
 	cr_expect(eq(uint, done.retries, 2));
+	/* Later requests wait for an interim response, which may name a URL to continue at. */
+	cr_expect(has_read(&talk,
+			   EDDY_LIST("\r\n\r\nhello", "expect: 100-continue\r\n", "hello world",
+				     "expect: 100-continue\r\n", "hello world")));
+	cr_expect(strstr(talk.log, "expect:") > strstr(talk.log, "hello"));
 	/* A POST could then be executed twice. */
 	upload.method = "POST";
 	expect_failure(turns, -ECONNRESET, "without a response");

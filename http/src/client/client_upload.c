@@ -14,6 +14,7 @@
 #define INTEROP_VERSION "8"
 /* How often the upload begins again because the server has lost it, or limits its requests. */
 #define RESTARTS_MAX 5
+#define CAREFUL_MIN EDDY_MIB
 #define OWN_HEADERS 6
 #define PROGRAM_HEADERS_MAX 100
 
@@ -217,6 +218,13 @@ static void drop_response(struct upload *upload)
 	upload->response = NULL;
 }
 
+/* Whether to wait shortly for an interim response before the file is sent: the server may refuse it,
+ * or name the URL of the upload, without which a failure begins again. */
+static bool is_careful(const struct upload *upload)
+{
+	return !upload->location && (upload->len > CAREFUL_MIN || upload->report.retries > 0);
+}
+
 /* Send a request with `len` bytes of the file from `begun` on, or without a body if `method` is
  * HEAD or DELETE. Return: 0, and a response; -errno. */
 static int ask(struct upload *upload, const char *method, const char *url,
@@ -236,6 +244,7 @@ static int ask(struct upload *upload, const char *method, const char *url,
 				      .method = method,
 				      .headers = headers,
 				      .file = has_body ? &file : NULL,
+				      .expect_continue = has_body && is_careful(upload),
 				      .timeout_ns = EDDY_NEVER,
 			      },
 			      &upload->hooks, &upload->response);
