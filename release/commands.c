@@ -9,14 +9,20 @@
 int eddy_bench_main(int argc, char **argv);
 int eddy_doctor_main(int argc, char **argv);
 int eddy_doctor_tls_main(int argc, char **argv);
+int eddy_get_main(int argc, char **argv);
+int eddy_put_main(int argc, char **argv);
 int eddy_serve_main(int argc, char **argv);
 
 const struct eddyi_linked eddyi_linked[] = {
-	{ "bench", eddy_bench_main },           { "doctor", eddy_doctor_main },
+	{ "bench", eddy_bench_main },
+	{ "doctor", eddy_doctor_main },
 #ifndef EDDY_NO_TLS
 	{ "doctor-tls", eddy_doctor_tls_main },
 #endif
-	{ "serve", eddy_serve_main },           { NULL, NULL },
+	{ "get", eddy_get_main },
+	{ "put", eddy_put_main },
+	{ "serve", eddy_serve_main },
+	{ NULL, NULL },
 };
 
 /* nsswitch.conf and openssl.cnf may name shared objects of the machine, which need its C library and

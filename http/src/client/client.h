@@ -11,6 +11,7 @@
 #include <eddy/client_observer.h>
 #include <eddy/list.h>
 #include <eddy/scope.h>
+#include <eddy/transfer.h>
 
 struct eddyi_call;
 struct eddyi_client_trust;
@@ -48,6 +49,7 @@ struct eddy_client {
 
 struct eddy_response {
 	struct eddyi_arena arena;
+	struct eddyi_arena head_arena; /* of the head, in a call that takes interim ones */
 	struct eddy_client *client;
 	struct eddyi_client_conn *conn; /* NULL once there is nothing more to read */
 	struct eddy_scope *scope;       /* set during a call that can be cancelled */
@@ -70,8 +72,20 @@ struct eddyi_client_watch {
 	const struct eddy_header *fields; /* NULL: none */
 };
 
+/* A look at a call in progress. */
+struct eddyi_client_hooks {
+	/* Take an interim response, of which status and fields can be read. Must not suspend.
+	 * Return: 0; -errno, with which the call fails. */
+	int (*interim)(void *data, struct eddy_response *interim);
+	void *data;
+	const uint64_t *moving; /* bytes that are being sent of a file; NULL: none */
+	uint64_t moved;         /* that were sent before */
+};
+
 struct eddyi_call {
 	struct eddy_client *client;
+	struct eddyi_client_hooks *hooks; /* NULL: none */
+	uint64_t began_ns;                /* of a call with hooks */
 	/* The result; url and head are those of the current hop. */
 	struct eddy_response *response;
 	const struct eddy_client_request *request;
@@ -87,6 +101,11 @@ struct eddyi_call {
 };
 
 /* ---- errors and timeouts of calls ---- */
+
+/* As eddy_client_send(), with hooks, or NULL. */
+int eddyi_client_send(struct eddy_client *client, const char *url,
+		      const struct eddy_client_request *request, struct eddyi_client_hooks *hooks,
+		      struct eddy_response **ret_response);
 
 /* Record a call's error and its description. Return: `error`. */
 EDDY_PRINTF(3, 4)
@@ -168,6 +187,12 @@ struct eddy_response *eddyi_response_new(struct eddy_client *client);
 
 /* Begin to read the body from this connection, after the head. */
 void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_conn *conn);
+
+/* Receive some of the body into a file: at most `file->len` bytes at `file->offset`; `file->moved`
+ * is how many. Suspends.
+ * Return: 1; 0 at the end; -EAGAIN if the next bytes must be read into memory; -errno, after which
+ * `file->moved` bytes were written. */
+int eddyi_response_file(struct eddy_response *response, struct eddy_transfer *file);
 
 /* Discard the rest of the body to keep the connection, or close it if that is long. Suspends. */
 void eddyi_response_discard(struct eddy_response *response);

@@ -267,11 +267,17 @@ static int begin(struct eddyi_call *call, const char *url)
 	return take_url(call, url);
 }
 
-int eddy_client_send(struct eddy_client *client, const char *url,
-		     const struct eddy_client_request *request, struct eddy_response **ret_response)
+int eddyi_client_send(struct eddy_client *client, const char *url,
+		      const struct eddy_client_request *request, struct eddyi_client_hooks *hooks,
+		      struct eddy_response **ret_response)
 {
 	static const struct eddy_client_request plain;
-	struct eddyi_call call = { .client = client, .request = request ? request : &plain };
+	struct eddyi_call call = {
+		.client = client,
+		.hooks = hooks,
+		.began_ns = hooks ? eddy_now() : 0,
+		.request = request ? request : &plain,
+	};
 	int r = client ? check_request(client, call.request) : -ENOMEM;
 
 	if (r < 0)
@@ -291,4 +297,10 @@ int eddy_client_send(struct eddy_client *client, const char *url,
 	}
 	*ret_response = call.response;
 	return 0;
+}
+
+int eddy_client_send(struct eddy_client *client, const char *url,
+		     const struct eddy_client_request *request, struct eddy_response **ret_response)
+{
+	return eddyi_client_send(client, url, request, NULL, ret_response);
 }

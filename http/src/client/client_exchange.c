@@ -3,6 +3,7 @@
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>
+#include <eddy/loop.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -232,6 +233,8 @@ struct eddy_str eddyi_client_make_head(const struct eddyi_call *call)
 #define CONTINUE_NS EDDY_SECOND
 /* Limit of 1xx responses before the final one. */
 #define INTERIM_MAX 16
+/* The same for each second of a call that takes them. */
+#define INTERIM_RATE_MAX 10
 
 /* ---- request body ---- */
 
@@ -249,13 +252,21 @@ int eddyi_client_fail_short(const struct eddyi_call *call)
 static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
 	const struct eddy_client_file *file = call->request->file;
-	int r = eddyi_wire_send_file(wire, &(struct eddy_transfer){
-						   .file = file->fd,
-						   .offset = file->offset,
-						   .len = file->len,
-						   .head = head,
-					   });
+	struct eddy_transfer transfer = {
+		.file = file->fd,
+		.offset = file->offset,
+		.len = file->len,
+		.head = head,
+	};
+	int r;
 
+	if (call->hooks)
+		call->hooks->moving = &transfer.moved;
+	r = eddyi_wire_send_file(wire, &transfer);
+	if (call->hooks) {
+		call->hooks->moving = NULL;
+		call->hooks->moved += transfer.moved;
+	}
 	return r == -ENODATA ? eddyi_client_fail_short(call) : r;
 }
 
@@ -343,8 +354,12 @@ static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 void eddyi_client_begin_head(struct eddyi_call *call)
 {
 	struct eddy_response *response = call->response;
+	struct eddyi_arena *arena = call->hooks ? &response->head_arena : &response->arena;
 
-	eddyi_response_head_init(&response->head, &response->arena, call->client->options.head_max,
+	/* Many interim heads take the memory of one. */
+	if (call->hooks)
+		eddyi_arena_deinit(arena);
+	eddyi_response_head_init(&response->head, arena, call->client->options.head_max,
 				 call->client->options.header_count_max);
 }
 
@@ -388,18 +403,29 @@ static bool is_answered(const struct eddyi_call *call)
 	return call->response->head.status >= 200;
 }
 
-/* Skip a 1xx head. Return: 0, -EBADMSG. */
+static unsigned interim_max(const struct eddyi_call *call)
+{
+	uint64_t past_ns = call->hooks ? eddy_now() - call->began_ns : 0;
+
+	return INTERIM_MAX + (unsigned)(past_ns * INTERIM_RATE_MAX / EDDY_SECOND);
+}
+
+/* Pass on a 1xx head, or skip it. Return: 0; -EBADMSG; the error of the hook. */
 static int pass_interim(struct eddyi_call *call)
 {
+	int r = 0;
+
 	if (call->response->head.status == 101)
 		return eddyi_client_fail(
 			call->client, -EBADMSG,
 			"the server switched to a protocol that was not requested");
-	if (++call->interims > INTERIM_MAX)
+	if (++call->interims > interim_max(call))
 		return eddyi_client_fail(call->client, -EBADMSG,
 					 "the server sent too many interim (1xx) responses");
+	if (call->hooks && call->hooks->interim)
+		r = call->hooks->interim(call->hooks->data, call->response);
 	eddyi_client_begin_head(call);
-	return 0;
+	return r;
 }
 
 /* Read heads up to the final one. Return: 0, -errno. */

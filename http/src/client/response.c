@@ -2,6 +2,7 @@
 #include "text/date.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/transfer.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ void eddy_response_free(struct eddy_response *response)
 		return;
 	give_up(response);
 	free(response->whole);
+	eddyi_arena_deinit(&response->head_arena);
 	arena = response->arena;
 	eddyi_arena_deinit(&arena);
 }
@@ -196,6 +198,59 @@ ssize_t eddy_response_read(struct eddy_response *response, void *buf, size_t len
 	r = eddyi_client_run(response, read_some, &reading);
 	if (r < 0)
 		return fail(response, explain(response, (int)r));
+	if (response->body.body.ended)
+		release(response);
+	return r;
+}
+
+struct filing {
+	struct eddy_response *response;
+	struct eddy_transfer *file;
+};
+
+static ssize_t file_some(void *arg)
+{
+	struct filing *filing = arg;
+	struct eddyi_framed_body *body = &filing->response->body;
+	struct eddyi_wire *wire = &filing->response->conn->wire;
+	struct eddy_transfer *file = filing->file;
+	struct eddy_str here;
+	uint64_t left;
+	int r;
+
+	if (body->framing == EDDYI_BODY_CLOSE)
+		return -EAGAIN;
+	r = eddyi_framed_next(body, wire, &here, &left);
+	if (r <= 0)
+		return r;
+	if (here.len || eddyi_transfer_copies_in(left) || !eddyi_wire_can_splice(wire))
+		return -EAGAIN;
+	if (file->len > left)
+		file->len = left;
+	file->socket = wire->fd;
+	file->progress = &wire->timeout;
+	eddyi_wire_guard(wire, &wire->clocks->body);
+	r = eddy_transfer_to_file(file);
+	eddyi_wire_unguard(wire);
+	eddyi_framed_took(body, wire, file->moved, false);
+	if (r == 0)
+		return 1;
+	return r == -ENODATA ? -ECONNRESET : r;
+}
+
+int eddyi_response_file(struct eddy_response *response, struct eddy_transfer *file)
+{
+	struct filing filing = { response, file };
+	int r;
+
+	file->moved = 0;
+	if (response->error)
+		return response->error;
+	if (!response->conn || !file->len)
+		return 0;
+	r = (int)eddyi_client_run(response, file_some, &filing);
+	if (r < 0 && r != -EAGAIN)
+		return fail(response, explain(response, r));
 	if (response->body.body.ended)
 		release(response);
 	return r;

@@ -2,6 +2,7 @@
 
 #include "text/syntax.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -116,4 +117,26 @@ struct eddy_str eddyi_range_format_unsatisfied(uint64_t size, char buffer[EDDYI_
 	int len = snprintf(buffer, EDDYI_RANGE_TEXT_SIZE, "bytes */%" PRIu64, size);
 
 	return eddy_str(buffer, (size_t)len);
+}
+
+int eddyi_range_parse_content(struct eddy_str value, struct eddyi_range *ret_range,
+			      uint64_t *ret_size)
+{
+	uint64_t size = UINT64_MAX;
+	struct eddyi_range range;
+	struct eddy_str unit;
+
+	if (!eddyi_syntax_take_token(&value, &unit) ||
+	    !eddy_str_eq_nocase(unit, EDDY_STR("bytes")) || !eddyi_syntax_take(&value, ' ') ||
+	    !take_number(&value, &range.first) || !eddyi_syntax_take(&value, '-') ||
+	    !take_number(&value, &range.last) || !eddyi_syntax_take(&value, '/'))
+		return -EINVAL;
+	if (!eddyi_syntax_take(&value, '*') &&
+	    (!take_number(&value, &size) || size == UINT64_MAX || range.last >= size))
+		return -EINVAL;
+	if (value.len || range.first > range.last || range.last == UINT64_MAX)
+		return -EINVAL;
+	*ret_range = range;
+	*ret_size = size;
+	return 0;
 }

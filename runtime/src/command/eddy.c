@@ -25,6 +25,8 @@ static const struct known {
 } known[] = {
 	{ "serve", "serve a folder over HTTP, for download and upload",
 	  "a full installation of eddy" },
+	{ "get", "download a URL into a file, and continue after failures", "the layer http" },
+	{ "put", "upload a file to a URL, and continue after failures", "the layer http" },
 	{ "bench", "measure HTTP servers", "a full installation of eddy" },
 	{ "doctor", "check whether this machine can run eddy, and how to repair it",
 	  "the layer runtime" },

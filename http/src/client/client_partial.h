@@ -1,0 +1,64 @@
+/* client_partial.h: a file that is being downloaded, ".NAME.eddy-part" beside the target, and what is
+ * known of it, ".NAME.eddy-state", so that a later process can continue it. */
+#ifndef EDDYI_CLIENT_PARTIAL_H
+#define EDDYI_CLIENT_PARTIAL_H
+
+#include <eddy/str.h>
+
+#define EDDYI_PIECES_MAX 16
+#define EDDYI_VALIDATOR_SIZE 512
+#define EDDYI_NAME_SIZE 256
+
+/* Bytes of the file that are missing; none if `at` is `end`. */
+struct eddyi_piece {
+	uint64_t at;
+	uint64_t end;
+};
+
+/* Invariant: missing are the pieces, which do not overlap and are below `next`, and everything from
+ * `next` to `total`. */
+struct eddyi_client_partial_state {
+	uint64_t total; /* UINT64_MAX: unknown */
+	uint64_t next;
+	struct eddyi_piece pieces[EDDYI_PIECES_MAX];
+	/* Written from front to back: the file's length tells how much there is. */
+	bool is_sequential;
+	bool is_date;                         /* the validator is a modification time */
+	char validator[EDDYI_VALIDATOR_SIZE]; /* an entity tag, or such; empty: none */
+};
+
+struct eddyi_client_partial {
+	int dir;
+	int fd;
+	bool is_new;  /* it was created by the opening */
+	int state_fd; /* -1: not written yet */
+	uint64_t url; /* its hash */
+	char name[EDDYI_NAME_SIZE];
+	char state_name[EDDYI_NAME_SIZE];
+};
+
+/* Open or create the file for the target `name` in `dir`, and lock it. Suspends.
+ * Return: 0; -EBUSY if it is locked; -EEXIST if it is no regular file; -errno. */
+int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, const char *name,
+			      const char *url);
+
+/* Read what is known of it. Suspends. Return: false if it can't be continued. */
+bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
+			       struct eddyi_client_partial_state *ret_state);
+
+/* Empty it, and forget what is known of it. Suspends. Return: 0, -errno. */
+int eddyi_client_partial_clear(struct eddyi_client_partial *partial);
+
+/* Write what is known of it. Suspends. Return: 0, -errno. */
+int eddyi_client_partial_save(struct eddyi_client_partial *partial,
+			      const struct eddyi_client_partial_state *state);
+
+/* Give it the target's name. Suspends, and is not cancelled.
+ * Return: 0; -EEXIST if `no_replace` and the name is taken; -errno. */
+int eddyi_client_partial_publish(struct eddyi_client_partial *partial, const char *name,
+				 bool no_replace, bool *ret_replaced);
+
+/* Close it, and remove it unless it is kept. Suspends, and is not cancelled. */
+void eddyi_client_partial_close(struct eddyi_client_partial *partial, bool keep);
+
+#endif

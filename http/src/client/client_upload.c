@@ -1,0 +1,602 @@
+/* Uploads of files: "Resumable Uploads for HTTP", draft-ietf-httpbis-resumable-upload. */
+#include "client.h"
+#include "client_report.h"
+#include "files/digest_file.h"
+#include "message/status.h"
+#include "text/structured.h"
+
+#include <eddy/internal/outside.h>
+#include <eddy/loop.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INTEROP_VERSION "8"
+/* How often the upload begins again because the server has lost it, or limits its requests. */
+#define RESTARTS_MAX 5
+#define CAREFUL_MIN EDDY_MIB
+#define OWN_HEADERS 6
+#define PROGRAM_HEADERS_MAX 100
+
+/* Invariants:
+ * 1. `offset` is what the server has for certain, if `location` is set; else 0.
+ * 2. `asks` is set if the offset must be asked for before bytes are sent. It is from the begin of a
+ *    request until its response tells. */
+struct upload {
+	struct eddy_client *client;
+	const struct eddy_client_upload *options;
+	struct eddyi_report report;
+	struct eddyi_retry retry;
+	struct eddyi_client_hooks hooks;
+	struct eddyi_arena arena; /* of the location */
+	struct stat st;           /* of the file at the begin */
+	struct eddyi_url url;     /* of the first request's target, in the arena */
+	const char *location;     /* of the upload resource; NULL: there is none */
+	bool is_foreign;          /* it is of another origin */
+	bool asks;
+	bool in_pieces; /* the first request may not have all of the file */
+	bool stopped;   /* a limit ended the request, not a failure */
+	uint64_t offset;
+	uint64_t most;  /* the largest offset so far */
+	uint64_t begun; /* offset and length of the running request */
+	uint64_t len;
+	uint64_t size_max; /* limits of the server */
+	uint64_t append_max;
+	uint64_t append_min;
+	unsigned restarts;
+	char digest[EDDYI_DIGEST_TEXT_SIZE]; /* empty: none is sent */
+	bool passing;                        /* of the last failure */
+	uint64_t after_ns;                   /* the delay that the server asked for */
+	struct eddy_response *response;
+};
+
+static uint64_t size_of(const struct upload *upload)
+{
+	return (uint64_t)upload->st.st_size;
+}
+
+static void fill_report(void *arg, struct eddy_client_progress *progress)
+{
+	struct upload *upload = arg;
+
+	progress->total = size_of(upload);
+	progress->bytes = upload->offset;
+	if (upload->hooks.moving)
+		progress->bytes = upload->begun + *upload->hooks.moving;
+	progress->connections = upload->report.waits_for == NULL;
+}
+
+static int complain(struct upload *upload, int error, const char *text)
+{
+	return eddyi_client_fail(upload->client, error, "%s", text);
+}
+
+/* ---- fields ---- */
+
+/* Get an integer, or a boolean as "?1", of a structured field (RFC 9651). Parameters are ignored.
+ * Return: false if it is absent or malformed, which counts as absent. */
+static bool take_integer(const struct eddy_response *response, const char *name, uint64_t *ret)
+{
+	struct eddy_str value = eddy_response_header(response, name);
+	const char *parameters = value.ptr ? memchr(value.ptr, ';', value.len) : NULL;
+
+	if (parameters)
+		value = eddy_str_trim(eddy_str(value.ptr, (size_t)(parameters - value.ptr)));
+	return value.ptr && value.len <= 15 && eddy_str_to_u64(value, ret) == 0;
+}
+
+static bool is_boolean(const struct eddy_response *response, const char *name, const char *want)
+{
+	struct eddy_str value = eddy_response_header(response, name);
+
+	return value.ptr && eddy_str_starts(value, eddy_str_from(want)) &&
+	       (value.len == 2 || value.ptr[2] == ';');
+}
+
+static bool is_complete(const struct eddy_response *response)
+{
+	return is_boolean(response, "upload-complete", "?1");
+}
+
+/* Take the server's limits. A field that is malformed is ignored. */
+static void take_limits(struct upload *upload, const struct eddy_response *response)
+{
+	struct eddy_str rest = eddy_response_header(response, "upload-limit"), key;
+	uint64_t size_max = UINT64_MAX, append_max = UINT64_MAX, append_min = 0;
+	struct eddyi_structured value;
+
+	if (!rest.ptr)
+		return;
+	while (rest.len) {
+		uint64_t *limit = NULL;
+
+		if (eddyi_structured_take_entry(&rest, &key, &value) < 0)
+			return;
+		if (eddy_str_eq_z(key, "max-size"))
+			limit = &size_max;
+		else if (eddy_str_eq_z(key, "max-append-size"))
+			limit = &append_max;
+		else if (eddy_str_eq_z(key, "min-append-size"))
+			limit = &append_min;
+		if (!limit)
+			continue;
+		if (value.type != EDDYI_STRUCTURED_INTEGER || value.integer < 0)
+			return;
+		*limit = (uint64_t)value.integer;
+	}
+	upload->size_max = size_max;
+	upload->append_max = append_max;
+	upload->append_min = append_min;
+}
+
+/* Take the URL of the upload resource. Return: 0; -EPERM, -EBADMSG; -ENOMEM. */
+static int take_location(struct upload *upload, const struct eddy_response *response)
+{
+	struct eddy_str value = eddy_response_header(response, "location"), text;
+	struct eddyi_url url;
+	int r;
+
+	if (!value.ptr)
+		return 0;
+	r = eddyi_url_resolve(&upload->arena, &response->url, value, &url, &text);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return complain(upload, -EBADMSG, "the URL of the upload is malformed");
+	if ((upload->url.https && !url.https) ||
+	    (upload->client->options.connect && !eddyi_url_is_same_origin(&upload->url, &url)))
+		return complain(upload, -EPERM, "the URL of the upload leads elsewhere");
+	text = eddyi_arena_dup(&upload->arena, text);
+	if (!text.ptr)
+		return -ENOMEM;
+	if (upload->location && strcmp(upload->location, text.ptr) != 0)
+		return complain(upload, -EBADMSG, "the server named two URLs of the upload");
+	upload->location = text.ptr;
+	upload->is_foreign = !eddyi_url_is_same_origin(&upload->url, &url);
+	return 0;
+}
+
+/* Whether a field of the program describes the file, or the target: the first request alone has
+ * it. */
+static bool is_of_first(const char *name)
+{
+	return strncasecmp(name, "content-", 8) == 0 || strncasecmp(name, "if-", 3) == 0;
+}
+
+static bool is_secret(const char *name)
+{
+	return strcasecmp(name, "authorization") == 0 || strcasecmp(name, "cookie") == 0 ||
+	       strcasecmp(name, "proxy-authorization") == 0;
+}
+
+/* Copy the program's fields. Return: their number; -EINVAL if there are too many. */
+static int put_headers(struct upload *upload, struct eddy_header *headers, bool first)
+{
+	const struct eddy_header *header = upload->options->headers;
+	int count = 0;
+
+	for (; header && header->name; header++) {
+		if (count == PROGRAM_HEADERS_MAX)
+			return complain(upload, -EINVAL, "there are too many header fields");
+		if ((first || !is_of_first(header->name)) &&
+		    !(upload->is_foreign && !first && is_secret(header->name)))
+			headers[count++] = *header;
+	}
+	return count;
+}
+
+/* ---- requests ---- */
+
+/* Take what a 104 tells. */
+static int take_interim(void *data, struct eddy_response *interim)
+{
+	struct upload *upload = data;
+	uint64_t offset;
+	int r = 0;
+
+	if (eddy_response_status(interim) != 104 || upload->options->plain)
+		return 0;
+	take_limits(upload, interim);
+	if (!upload->location)
+		r = take_location(upload, interim);
+	if (r < 0)
+		return r;
+	/* Such a request must not be sent to its end. */
+	upload->stopped = upload->location &&
+			  (size_of(upload) > upload->size_max || upload->len > upload->append_max);
+	if (upload->stopped)
+		return complain(upload, -ECANCELED, "the server limits the upload");
+	if (take_integer(interim, "upload-offset", &offset) && offset <= size_of(upload) &&
+	    offset > upload->most)
+		upload->most = offset;
+	return 0;
+}
+
+static void drop_response(struct upload *upload)
+{
+	eddy_response_free(upload->response);
+	upload->response = NULL;
+}
+
+/* Whether to wait shortly for an interim response before the file is sent: the server may refuse it,
+ * or name the URL of the upload, without which a failure begins again. */
+static bool is_careful(const struct upload *upload)
+{
+	return !upload->location && (upload->len > CAREFUL_MIN || upload->report.retries > 0);
+}
+
+/* Send a request with `len` bytes of the file from `begun` on, or without a body if `method` is
+ * HEAD or DELETE. Return: 0, and a response; -errno. */
+static int ask(struct upload *upload, const char *method, const char *url,
+	       const struct eddy_header *headers, uint64_t len)
+{
+	struct eddy_client_file file = { upload->options->fd, upload->begun, len };
+	bool has_body = strcmp(method, "HEAD") != 0 && strcmp(method, "DELETE") != 0;
+	int r;
+
+	drop_response(upload);
+	upload->len = len;
+	upload->stopped = false;
+	/* After a failure, only the server knows how much it has. */
+	upload->asks = true;
+	r = eddyi_client_send(upload->client, url,
+			      &(struct eddy_client_request){
+				      .method = method,
+				      .headers = headers,
+				      .file = has_body ? &file : NULL,
+				      .expect_continue = has_body && is_careful(upload),
+				      .timeout_ns = EDDY_NEVER,
+			      },
+			      &upload->hooks, &upload->response);
+	upload->passing = r < 0 &&
+			  eddyi_retry_is_passing(r, upload->report.retries > 0 || upload->location);
+	upload->after_ns = 0;
+	return r;
+}
+
+/* Note a response that is no success. Return: -errno. */
+static int fail_status(struct upload *upload)
+{
+	int status = eddy_response_status(upload->response);
+
+	upload->passing = eddyi_retry_is_passing_status(status) && !is_complete(upload->response);
+	eddy_response_retry_after(upload->response, &upload->after_ns);
+	return eddyi_client_fail(upload->client, eddyi_retry_error_of(status),
+				 "the server answered %d %s", status, eddyi_status_phrase(status));
+}
+
+static bool is_success(const struct upload *upload)
+{
+	return eddy_response_status(upload->response) / 100 == 2;
+}
+
+/* Whether the server has answered that a request was too large, and how large one may be. */
+static bool was_too_large(struct upload *upload, uint64_t len)
+{
+	if (eddy_response_status(upload->response) != 413)
+		return false;
+	take_limits(upload, upload->response);
+	return upload->append_max && upload->append_max < len && ++upload->restarts <= RESTARTS_MAX;
+}
+
+/* The server has no upload resource any more: begin again. */
+static int lose_location(struct upload *upload)
+{
+	upload->location = NULL;
+	upload->is_foreign = false;
+	upload->asks = false;
+	upload->offset = upload->begun = 0;
+	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
+}
+
+static bool is_lost(const struct upload *upload)
+{
+	int status = eddy_response_status(upload->response);
+
+	return status == 404 || status == 410;
+}
+
+static void advance(struct upload *upload, uint64_t offset)
+{
+	upload->offset = offset;
+	if (upload->most < offset)
+		upload->most = offset;
+}
+
+/* How many bytes the next request may have. */
+static uint64_t piece_len(const struct upload *upload)
+{
+	uint64_t left = size_of(upload) - upload->offset;
+
+	return left < upload->append_max ? left : upload->append_max;
+}
+
+/* Begin the upload. Return: 1 if it is complete; 0; -errno. */
+static int create(struct upload *upload)
+{
+	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	uint64_t len = upload->in_pieces ? piece_len(upload) : size_of(upload);
+	bool whole = len == size_of(upload);
+	char length[EDDY_U64_SIZE];
+	int count = put_headers(upload, headers, true), r;
+
+	if (count < 0)
+		return count;
+	eddy_u64_format(size_of(upload), length);
+	if (!upload->options->plain) {
+		headers[count++] =
+			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
+		headers[count++] = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
+		headers[count++] = (struct eddy_header){ "upload-length", length };
+	}
+	if (upload->digest[0])
+		headers[count++] = (struct eddy_header){ "repr-digest", upload->digest };
+	headers[count] = (struct eddy_header){ 0 };
+	upload->begun = 0;
+	r = ask(upload, upload->options->method, upload->options->url, headers, len);
+	if (r < 0)
+		return r;
+	if (was_too_large(upload, len)) {
+		upload->in_pieces = true;
+		return 0;
+	}
+	if (!is_success(upload))
+		return fail_status(upload);
+	if (whole && !is_boolean(upload->response, "upload-complete", "?0"))
+		return 1;
+	take_limits(upload, upload->response);
+	r = take_location(upload, upload->response);
+	if (r == 0 && !upload->location)
+		return complain(upload, -EBADMSG, "the server named no URL of the upload");
+	advance(upload, len);
+	upload->asks = false;
+	return r;
+}
+
+/* Ask how much the server has. Return: 1 if the upload is complete; 0; -errno. */
+static int ask_offset(struct upload *upload)
+{
+	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	int count = put_headers(upload, headers, false), r;
+	uint64_t offset;
+
+	if (count < 0)
+		return count;
+	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
+	headers[count] = (struct eddy_header){ 0 };
+	r = ask(upload, "HEAD", upload->location, headers, 0);
+	if (r < 0)
+		return r;
+	if (is_lost(upload))
+		return lose_location(upload);
+	if (!is_success(upload))
+		return fail_status(upload);
+	if (is_complete(upload->response))
+		return 1;
+	if (!take_integer(upload->response, "upload-offset", &offset) || offset > size_of(upload))
+		return complain(upload, -EBADMSG, "the server sent no valid offset of the upload");
+	take_limits(upload, upload->response);
+	advance(upload, offset);
+	upload->asks = false;
+	return 0;
+}
+
+/* The server has another offset than the one that was sent. */
+static int take_conflict(struct upload *upload)
+{
+	uint64_t offset;
+
+	if (take_integer(upload->response, "upload-offset", &offset) && offset <= size_of(upload)) {
+		advance(upload, offset);
+		upload->asks = false;
+	}
+	fail_status(upload);
+	upload->passing = true;
+	return complain(upload, -EREMOTEIO, "the server has another part of the file");
+}
+
+/* Append the next bytes. Return: 1 if the upload is complete; 0; -errno. */
+static int append(struct upload *upload)
+{
+	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	uint64_t len = piece_len(upload);
+	bool last = upload->offset + len == size_of(upload);
+	int count = put_headers(upload, headers, false), r;
+	char offset[EDDY_U64_SIZE];
+
+	if (count < 0)
+		return count;
+	if (!last && (!len || len < upload->append_min))
+		return complain(upload, -EREMOTEIO, "the server's limits exclude each other");
+	eddy_u64_format(upload->offset, offset);
+	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
+	headers[count++] = (struct eddy_header){ "upload-complete", last ? "?1" : "?0" };
+	headers[count++] = (struct eddy_header){ "upload-offset", offset };
+	headers[count++] = (struct eddy_header){ "content-type", "application/partial-upload" };
+	headers[count] = (struct eddy_header){ 0 };
+	upload->begun = upload->offset;
+	r = ask(upload, "PATCH", upload->location, headers, len);
+	if (r < 0)
+		return r;
+	if (eddy_response_status(upload->response) == 409)
+		return take_conflict(upload);
+	if (is_lost(upload))
+		return lose_location(upload);
+	/* The offset is asked for again, and the next piece is smaller. */
+	if (was_too_large(upload, len))
+		return 0;
+	if (!is_success(upload))
+		return fail_status(upload);
+	if (last && !is_boolean(upload->response, "upload-complete", "?0"))
+		return 1;
+	advance(upload, upload->offset + len);
+	upload->asks = false;
+	return 0;
+}
+
+/* ---- the call ---- */
+
+static bool may_repeat(const struct upload *upload)
+{
+	static const char *const idempotent[] = { "PUT", "DELETE" };
+	int status = upload->response ? eddy_response_status(upload->response) : 0;
+
+	if (upload->location || status == 408 || status == 429 || status == 503)
+		return true;
+	for (size_t i = 0; i < sizeof(idempotent) / sizeof(*idempotent); i++)
+		if (strcmp(upload->options->method, idempotent[i]) == 0)
+			return true;
+	return false;
+}
+
+static int check_file(struct upload *upload)
+{
+	struct stat st;
+
+	if (eddyi_fstat_now(upload->options->fd, &st) < 0)
+		return complain(upload, -errno, "can't get the status of the file");
+	if (st.st_size != upload->st.st_size || st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
+	    st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec)
+		return complain(upload, -ESTALE, "the file changed during the upload");
+	return 0;
+}
+
+/* Tell the server that the upload will not be completed. */
+static int cancel_upload(struct upload *upload, int error)
+{
+	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	int count = put_headers(upload, headers, false);
+
+	if (count >= 0 && upload->location) {
+		headers[count++] =
+			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
+		headers[count] = (struct eddy_header){ 0 };
+		ask(upload, "DELETE", upload->location, headers, 0);
+	}
+	upload->passing = false;
+	return complain(upload, error, "the server accepts no file of this size");
+}
+
+/* Do the next step. Return: 1 if the upload is complete; 0; -errno. */
+static int step(struct upload *upload)
+{
+	int r = check_file(upload);
+
+	upload->passing = false;
+	if (r < 0)
+		return r;
+	if (size_of(upload) > upload->size_max)
+		return cancel_upload(upload, -EFBIG);
+	if (!upload->location)
+		return create(upload);
+	return upload->asks ? ask_offset(upload) : append(upload);
+}
+
+static int wait_for_retry(struct upload *upload, int failure)
+{
+	uint64_t delay_ns;
+	char problem[256];
+
+	if (!upload->passing || !may_repeat(upload) ||
+	    eddyi_retry_next(&upload->retry, upload->most, upload->after_ns, &delay_ns) < 0)
+		return failure;
+	snprintf(problem, sizeof(problem), "%s", eddy_client_error(upload->client));
+	return eddyi_report_wait(&upload->report, problem, delay_ns);
+}
+
+static int run(struct upload *upload)
+{
+	int r = 0;
+
+	while (r == 0) {
+		r = step(upload);
+		if (r >= 0)
+			continue;
+		r = upload->stopped ? 0 : wait_for_retry(upload, r);
+	}
+	return r < 0 ? r : 0;
+}
+
+static int compute_digest(struct upload *upload)
+{
+	const unsigned algorithms = EDDYI_DIGEST_BIT(EDDYI_DIGEST_SHA256);
+	struct eddyi_digests digests;
+	int r;
+
+	if (!EDDYI_TLS)
+		return complain(upload, -EPROTONOSUPPORT, "eddy was built without TLS");
+	r = eddyi_digest_of(upload->options->fd, 0, size_of(upload), algorithms, &digests);
+	if (r < 0)
+		return eddyi_client_fail(upload->client, r, "can't read the file: %s",
+					 strerror(-r));
+	eddyi_digest_format(&digests, algorithms, upload->digest);
+	return 0;
+}
+
+static int open_and_run(struct upload *upload)
+{
+	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->options->url));
+	int r;
+
+	if (!url.ptr)
+		return -ENOMEM;
+	if (eddyi_fstat_now(upload->options->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
+		return complain(upload, -EINVAL, "only regular files can be uploaded");
+	r = eddyi_url_parse(url, &upload->url);
+	if (r < 0)
+		return complain(upload, r,
+				r == -EINVAL ? "the URL is malformed" :
+					       "the URL's scheme is neither http nor https");
+	eddyi_report_begin(&upload->report);
+	r = upload->options->digest ? compute_digest(upload) : 0;
+	if (r == 0)
+		r = run(upload);
+	if (r == 0)
+		advance(upload, size_of(upload));
+	eddyi_report_end(&upload->report);
+	return r;
+}
+
+int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *options,
+		       struct eddy_client_uploaded *ret_uploaded,
+		       struct eddy_response **ret_response)
+{
+	struct eddy_client_upload own = *options;
+	struct upload *upload = client ? calloc(1, sizeof(*upload)) : NULL;
+	int r;
+
+	if (!upload)
+		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
+	if (!own.method)
+		own.method = "PUT";
+	*upload = (struct upload){
+		.client = client,
+		.options = &own,
+		.retry.options = &own.retry,
+		.hooks = { .interim = take_interim, .data = upload },
+		.report = { .progress = own.progress,
+			    .progress_data = own.progress_data,
+			    .fill = fill_report,
+			    .arg = upload },
+		.size_max = UINT64_MAX,
+		.append_max = UINT64_MAX,
+	};
+	r = open_and_run(upload);
+	if (r == 0) {
+		*ret_uploaded = (struct eddy_client_uploaded){
+			.status = eddy_response_status(upload->response),
+			.size = size_of(upload),
+			.sent = upload->hooks.moved,
+			.retries = upload->report.retries,
+			.could_resume = upload->location != NULL,
+		};
+		if (ret_response) {
+			*ret_response = upload->response;
+			upload->response = NULL;
+		}
+	}
+	drop_response(upload);
+	eddyi_arena_deinit(&upload->arena);
+	free(upload);
+	return r;
+}

@@ -1,0 +1,230 @@
+"""The command eddy put: uploads that continue."""
+import hashlib
+import http.server
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import tls
+from cutting import Cutter
+from wire import KIB, MIB, PROGRAMS, Case, pattern
+
+PUT = (PROGRAMS['eddy'], 'put')
+
+
+class Put(Case):
+    def setUp(self):
+        self.dir = self.folder()
+
+    def begin(self, *args, stdin=subprocess.DEVNULL):
+        return subprocess.Popen([*PUT, *map(str, args)], cwd=self.dir, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def end(self, process, status=0, data=None):
+        self.out, said = process.communicate(data, timeout=100)
+        said = said.decode()
+        self.assertEqual(process.returncode, status, said)
+        self.assertNotRegex(said, 'Sanitizer|runtime error')
+        return said
+
+    def put(self, *args, status=0):
+        return self.end(self.begin(*args), status)
+
+    def write(self, name, data):
+        with open(os.path.join(self.dir, name), 'wb') as file:
+            file.write(data)
+        return data
+
+    def url(self, port, path='/files/'):
+        return f'http://127.0.0.1:{port}{path}'
+
+    def assertStored(self, folder, name, data):
+        with open(os.path.join(folder, name), 'rb') as file:
+            self.assertEqual(hashlib.sha256(file.read()).digest(), hashlib.sha256(data).digest())
+        self.assertEqual([other for other in os.listdir(folder) if not other.startswith('.')], [name])
+
+
+class Continuing(Put):
+    """Against `files`."""
+
+    def setUp(self):
+        super().setUp()
+        self.target = self.folder()
+
+    def test_whole(self):
+        server, data = self.serve(self.target), self.write('a b', pattern(40 * MIB))
+        self.assertRegex(self.put('a b', self.url(server.port)), r'^a b: 40\.0 MiB in [\d.]+ s, [\d.]+ \w+/s\n$')
+        self.assertStored(self.target, 'a b', data)
+
+    def test_empty(self):
+        server, data = self.serve(self.target), self.write('x', b'')
+        self.put('x', self.url(server.port))
+        self.assertStored(self.target, 'x', data)
+
+    def cut(self, by_reset, *args):
+        server, data = self.serve(self.target), self.write('x', pattern(5 * MIB))
+        with Cutter(server.port, 30, upward=True, by_reset=by_reset) as cutter:
+            said = self.put('x', self.url(cutter.port), *args)
+        self.assertStored(self.target, 'x', data)
+        self.assertEqual(cutter.left, 0)
+        return cutter, said, data
+
+    def test_cut_30_times(self):
+        """Each request continues where the server ended: little is sent twice."""
+        cutter, said, data = self.cut(False)
+        self.assertRegex(said, r', \d\d retries')
+        self.assertLess(cutter.passed, 1.5 * len(data))
+        self.assertTrue(cutter.requests[0].startswith('PUT /files/x '))
+        methods = {request.partition(' ')[0] for request in cutter.requests[1:]}
+        self.assertLessEqual(methods, {'HEAD', 'PATCH', 'PUT'})
+        self.assertIn('HEAD', methods)
+
+    def test_reset_30_times(self):
+        self.cut(True)
+
+    def test_responses_are_cut(self):
+        """The server has what was sent, and the client learns of it."""
+        server, data = self.serve(self.target), self.write('x', pattern(MIB))
+        with Cutter(server.port, 10, least=0, most=60) as cutter:
+            self.put('x', self.url(cutter.port))
+        self.assertStored(self.target, 'x', data)
+
+    def test_server_is_restarted(self):
+        data = self.write('x', pattern(30 * MIB))
+        server = self.serve(self.target)
+        port = server.port
+        with Cutter(port, 1000, upward=True, least=MIB, most=MIB) as cutter:
+            process = self.begin('x', self.url(cutter.port))
+            self.eventually(lambda: cutter.connections > 4)
+            server.kill()
+            time.sleep(0.5)
+            self.serve(self.target, bind=f'127.0.0.1:{port}')
+            self.eventually(lambda: cutter.connections > 10 or process.poll() is not None)
+            cutter.left = 0
+            self.end(process)
+        self.assertStored(self.target, 'x', data)
+
+    def test_digest(self):
+        server, data = self.serve(self.target), self.write('x', pattern(MIB))
+        with Cutter(server.port, 2, upward=True) as cutter:
+            self.assertIn(', sha-256 sent', self.put('x', self.url(cutter.port), '--digest'))
+        self.assertIn('repr-digest: sha-256=:', cutter.requests[0])
+        self.assertStored(self.target, 'x', data)
+
+    def test_over_tls(self):
+        tls.setUpModule()
+        self.addCleanup(tls.tearDownModule)
+        server = self.serve(self.target, '--cert', tls.at('server.pem'), '--key', tls.at('server.key'))
+        data = self.write('x', pattern(5 * MIB))
+        with Cutter(server.port, 3, upward=True, raw=True, least=MIB, most=2 * MIB) as cutter:
+            self.put('x', f'https://localhost:{cutter.port}/files/', '--ca', tls.at('ca.pem'))
+        self.assertStored(self.target, 'x', data)
+
+    def test_limits(self):
+        """Of the size of a request, and of a file."""
+        server = self.serve('--dir', self.target, '--append-max', 300000, '--max', 2 * MIB, program='uploads')
+        data = self.write('x', pattern(2 * MIB))
+        with Cutter(server.port, 5, upward=True) as cutter:
+            self.put('x', self.url(cutter.port))
+        self.assertStored(self.target, 'x', data)
+        lengths = [int(line.partition(':')[2]) for request in cutter.requests if request.startswith('PATCH')
+                   for line in request.splitlines() if line.startswith('content-length')]
+        self.assertLessEqual(max(lengths), 300000)
+        self.write('y', pattern(2 * MIB + 1))
+        self.assertRegex(self.put('y', self.url(server.port), status=1), '413|no file of this size')
+        self.assertStored(self.target, 'x', data)
+
+    def test_standard_input(self):
+        server, data = self.serve(self.target), pattern(3 * MIB)
+        self.end(self.begin('-', self.url(server.port, '/files/x'), stdin=subprocess.PIPE), data=data)
+        self.assertStored(self.target, 'x', data)
+
+    def test_interrupted(self):
+        server = self.serve(self.target)
+        self.write('x', pattern(MIB))
+        server.process.send_signal(signal.SIGSTOP)
+        process = self.begin('x', self.url(server.port))
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertIn('stopped', self.end(process, 130))
+        server.process.send_signal(signal.SIGCONT)
+        self.assertEqual([name for name in os.listdir(self.target) if not name.startswith('.')], [])
+
+
+class Plain:
+    """A server without resumption. `statuses` are its first answers; each is given when all of the body has arrived."""
+
+    def __init__(self, *statuses):
+        self.bodies, statuses, outer = [], list(statuses), self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def log_message(self, *_):
+                pass
+
+            def do_PUT(self):
+                outer.bodies.append((dict(self.headers), self.rfile.read(int(self.headers['content-length']))))
+                self.send_response(statuses.pop(0) if statuses else 201)
+                self.send_header('content-length', '0')
+                self.end_headers()
+
+            do_POST = do_PUT
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.port = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Servers(Put):
+    def test_without_resumption(self):
+        """It gets the file again; a POST is not repeated if it may have been processed."""
+        data = self.write('x', pattern(300 * KIB))
+        with Plain(500, 503) as server:
+            self.assertIn(', 2 retries', self.put('x', self.url(server.port)))
+        self.assertEqual([body for _, body in server.bodies], [data] * 3)
+        with Plain(503, 500) as server:
+            self.assertIn('500 Internal Server Error', self.put('x', self.url(server.port), '--method', 'POST', status=1))
+        self.assertEqual(len(server.bodies), 2)
+
+    def test_plain(self):
+        self.write('x', b'hello')
+        with Plain() as server:
+            self.put('x', self.url(server.port), '--plain', '-H', 'Content-Type: text/plain')
+        headers = {name.lower(): value for name, value in server.bodies[0][0].items()}
+        self.assertEqual(headers['content-type'], 'text/plain')
+        self.assertEqual([name for name in headers if name.startswith('upload-')], [])
+
+    def test_failures(self):
+        self.write('x', b'hello')
+        with Plain(403, 413, 409) as server:
+            for text in ('403 Forbidden', '413 Content Too Large', '409 Conflict'):
+                self.assertIn(text, self.put('x', self.url(server.port), status=1))
+            process = self.begin('-', self.url(server.port, '/x'), stdin=subprocess.PIPE)
+        self.end(process, 1, data=b'')
+        self.assertIn("can't open nothing: No such file", self.put('nothing', self.url(1), status=1))
+        self.assertIn("can't open .: Is a directory", self.put('.', self.url(1), status=1))
+        self.assertIn("can't open a?b: ", self.put('a\x1bb', self.url(1), status=1))
+        self.assertIn('only regular files', self.put('/dev/null', self.url(1), status=1))
+
+    def test_usage(self):
+        self.assertIn('a file and a URL are required', self.put('x', status=2))
+        self.assertIn('--method takes PUT or POST', self.put('x', 'y', '--method', 'GET', status=2))
+        self.assertIn('there is no option --nonsense', self.put('x', 'y', '--nonsense', status=2))
+        self.assertIn('too many arguments', self.put('x', 'y', 'z', status=2))
+        self.put('--help')
+        self.assertIn(b'usage: eddy-put FILE URL', self.out)
+
+
+if __name__ == '__main__':
+    import unittest
+    unittest.main()
