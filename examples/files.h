@@ -3,6 +3,7 @@
 #define FILES_H
 
 #include <eddy/http.h>
+#include <dirent.h>
 #include <eddy/upload.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -45,10 +46,8 @@ bool files_path_is_public(struct eddy_str path);
  * Return: 0, -ENOENT if it is not public. */
 int files_path_of(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash);
 
-/* Open an entry. files_open() suspends, files_open_now() blocks.
- * Return: a descriptor; -ENOENT, also if the path leads outside; -errno. */
+/* Open an entry. Suspends. Return: a descriptor; -ENOENT, also if the path leads outside; -errno. */
 int files_open(const struct files *files, const char *path, int flags);
-int files_open_now(const struct files *files, const char *path, int flags);
 
 /* Where an entry is. */
 struct files_place {
@@ -75,18 +74,25 @@ int files_place_look(const struct files_place *place, struct files_kind *ret_kin
 
 /* An entry of a folder: a regular file or a folder, maybe by a link. */
 struct files_entry {
-	int dir; /* the folder */
-	const char *name;
-	struct stat st; /* of the link's target */
+	struct dirent *dirent; /* .d_name */
+	uint64_t size;
+	time_t mtime;
+	mode_t mode; /* of the link's target, as the others */
 	bool is_link;
 };
 
-/* Return: 0 to go on, -errno. */
-typedef int files_entry_fn(void *arg, const struct files_entry *entry);
+struct files_entries {
+	struct files_entry *entries; /* sorted by name */
+	size_t count;
+	bool has_unreadable; /* files that the server can't read */
+};
 
-/* Call `fn` for each public entry of a folder, sorted by name. Blocks.
- * Return: 0; -ENOENT if there is no such folder; the error of `fn`; -errno. */
-int files_each(const struct files *files, const char *path, files_entry_fn *fn, void *arg);
+/* Read the public entries of a folder; `checks`: whether the files can be read. Suspends. Free them by
+ * files_entries_free(), also on an error.
+ * Return: 0; -ENOENT if there is no such folder; -errno. */
+int files_read(const struct files *files, const char *path, bool checks,
+	       struct files_entries *ret_entries);
+void files_entries_free(struct files_entries *entries);
 
 /* Redirect to a folder by 301, with a slash at the end of its path. Suspends.
  * Return: -ENOENT if there is no such folder; as a handler. */

@@ -2,64 +2,135 @@
 #include "files.h"
 
 #include <eddy/file.h>
+#include <eddy/offload.h>
+#include <eddy/task.h>
 #include <errno.h>
 
-#include <dirent.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* ---- entries ---- */
 
-/* Get the status of a link's target. Return: whether it is inside. */
-static bool follow(const struct files *files, const char *path, struct files_entry *entry)
-{
-	char whole[PATH_MAX];
-	bool fits = (size_t)snprintf(whole, sizeof(whole), "%s%s%s", path, path[0] ? "/" : "",
-				     entry->name) < sizeof(whole);
-	int fd = fits ? files_open_now(files, whole, O_PATH) : -ENAMETOOLONG;
-	bool found = fd >= 0 && fstat(fd, &entry->st) == 0;
+/* A job for the offload pool. */
+struct reading {
+	int dir;
+	bool checks;
+	struct files_entries *found;
+};
 
-	if (fd >= 0)
-		close(fd);
-	return found;
+/* Return: whether it is one to keep. */
+static bool describe(const struct reading *reading, struct files_entry *entry)
+{
+	const char *name = entry->dirent->d_name;
+	struct stat st;
+
+	if (!files_path_is_public(eddy_str_from(name)) ||
+	    fstatat(reading->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	entry->size = (uint64_t)st.st_size;
+	entry->mtime = st.st_mtim.tv_sec;
+	entry->mode = st.st_mode;
+	entry->is_link = S_ISLNK(st.st_mode);
+	if (reading->checks && S_ISREG(st.st_mode) &&
+	    faccessat(reading->dir, name, R_OK, AT_EACCESS) < 0)
+		reading->found->has_unreadable = true;
+	return S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || entry->is_link;
 }
 
-static int tell(const struct files *files, const char *path, struct files_entry *entry,
-		files_entry_fn *fn, void *arg)
+static int read_all(void *arg)
 {
-	if (!files_path_is_public(eddy_str_from(entry->name)) ||
-	    fstatat(entry->dir, entry->name, &entry->st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	entry->is_link = S_ISLNK(entry->st.st_mode);
-	if (entry->is_link && !follow(files, path, entry))
-		return 0;
-	if (!S_ISREG(entry->st.st_mode) && !S_ISDIR(entry->st.st_mode))
-		return 0;
-	return fn(arg, entry);
+	struct reading *reading = arg;
+	struct files_entries *found = reading->found;
+	struct dirent **dirents;
+	int count = scandirat(reading->dir, ".", &dirents, NULL, alphasort), r = 0;
+
+	if (count < 0)
+		return -errno;
+	found->entries = calloc((size_t)count + 1, sizeof(*found->entries));
+	if (!found->entries)
+		r = -ENOMEM;
+	for (int i = 0; i < count; i++) {
+		struct files_entry entry = { .dirent = dirents[i] };
+
+		if (r == 0 && describe(reading, &entry))
+			found->entries[found->count++] = entry;
+		else
+			free(dirents[i]);
+	}
+	free(dirents);
+	return r;
 }
 
-int files_each(const struct files *files, const char *path, files_entry_fn *fn, void *arg)
+/* Describe a link by its target. Suspends.
+ * Return: 0; -ENOENT if that is not inside, or neither a file nor a folder; -errno. */
+static int follow(const struct files *files, const char *path, struct files_entry *entry)
 {
-	int dir = files_open_now(files, path, O_RDONLY | O_DIRECTORY), count, r = 0;
-	struct dirent **found;
+	struct stat st;
+	char *whole;
+	int fd, r;
 
+	if (asprintf(&whole, "%s%s%s", path, path[0] ? "/" : "", entry->dirent->d_name) < 0)
+		return -ENOMEM;
+	fd = files_open(files, whole, O_PATH);
+	free(whole);
+	if (fd < 0)
+		return fd == -EACCES ? -ENOENT : fd;
+	r = fstat(fd, &st) < 0 ? -errno : 0;
+	close(fd);
+	if (r < 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return r < 0 ? r : -ENOENT;
+	entry->size = (uint64_t)st.st_size;
+	entry->mtime = st.st_mtim.tv_sec;
+	entry->mode = st.st_mode;
+	return 0;
+}
+
+/* Follow the links, and remove those that are not to be listed. Suspends. */
+static int follow_all(const struct files *files, const char *path, struct files_entries *found)
+{
+	size_t count = found->count;
+	int error = 0;
+
+	found->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct files_entry entry = found->entries[i];
+		int r = error;
+
+		/* Other tasks run as well. */
+		if (entry.is_link && r == 0 && i % 64 == 0)
+			r = eddy_yield();
+		if (entry.is_link && r == 0)
+			r = follow(files, path, &entry);
+		if (r == 0)
+			found->entries[found->count++] = entry;
+		else
+			free(entry.dirent);
+		if (r != -ENOENT)
+			error = r;
+	}
+	return error;
+}
+
+int files_read(const struct files *files, const char *path, bool checks,
+	       struct files_entries *ret_entries)
+{
+	int dir = files_open(files, path, O_RDONLY | O_DIRECTORY), r;
+	struct reading reading = { dir, checks, ret_entries };
+
+	*ret_entries = (struct files_entries){ 0 };
 	if (dir < 0)
 		return dir;
-	count = scandirat(dir, ".", &found, NULL, alphasort);
-	if (count < 0)
-		r = -errno;
-	for (int i = 0; i < count; i++) {
-		struct files_entry entry = { .dir = dir, .name = found[i]->d_name };
-
-		if (r == 0)
-			r = tell(files, path, &entry, fn, arg);
-		free(found[i]);
-	}
-	if (count >= 0)
-		free(found);
+	r = eddy_offload(read_all, &reading);
 	close(dir);
-	return r;
+	return r < 0 ? r : follow_all(files, path, ret_entries);
+}
+
+void files_entries_free(struct files_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		free(entries->entries[i].dirent);
+	free(entries->entries);
+	*entries = (struct files_entries){ 0 };
 }
 
 /* ---- routes ---- */

@@ -27,21 +27,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-static int describe(void *arg, const struct files_entry *entry)
+/* Return: NULL on allocation failure. */
+static json_t *describe(const struct files_entry *entry)
 {
-	bool is_folder = S_ISDIR(entry->st.st_mode);
-	json_t *description;
-	char date[32];
+	bool is_folder = S_ISDIR(entry->mode);
+	char date[32] = "";
 	struct tm tm;
 
-	if (!gmtime_r(&entry->st.st_mtim.tv_sec, &tm) ||
-	    !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return 0;
-	description =
-		json_pack("{s:s, s:o, s:s, s:s}", "name", entry->name, "size",
-			  is_folder ? json_null() : json_integer((json_int_t)entry->st.st_size),
-			  "mtime", date, "type", is_folder ? "folder" : "file");
-	return json_array_append_new(arg, description) < 0 ? -ENOMEM : 0;
+	if (gmtime_r(&entry->mtime, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_pack("{s:s, s:o, s:s, s:s}", "name", entry->dirent->d_name, "size",
+			 is_folder ? json_null() : json_integer((json_int_t)entry->size), "mtime",
+			 date, "type", is_folder ? "folder" : "file");
 }
 
 /* ---- lists ---- */
@@ -154,27 +151,32 @@ struct making {
 	const struct files *files;
 	const struct list *list;
 	const struct text *last;
+	struct files_entries entries;
 	char *bytes;
 	size_t len;
 	bool is_same; /* as the last one */
 };
 
-/* Runs on the offload pool: the disk may be slow, and so is formatting a large list. */
+/* Runs on the offload pool: formatting a large list takes long. */
 static int make_bytes(void *arg)
 {
 	struct making *making = arg;
-	const char *path = making->list->path;
 	FILE *out = open_memstream(&making->bytes, &making->len);
-	json_t *entries = json_array();
-	int r = out && entries ? files_each(making->files, path, describe, entries) : -ENOMEM;
+	json_t *list = json_array();
+	int r = out && list ? 0 : -ENOMEM;
 
+	for (size_t i = 0; r == 0 && i < making->entries.count; i++)
+		r = json_array_append_new(list, describe(&making->entries.entries[i])) < 0 ?
+			    -ENOMEM :
+			    0;
 	if (r == 0)
-		making->list->format->write(out, making->files, path, entries);
+		making->list->format->write(out, making->files, making->list->path, list);
 	if (r == 0 && ferror(out))
 		r = -ENOMEM;
 	if (out && fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
-	json_decref(entries);
+	json_decref(list);
+	files_entries_free(&making->entries);
 	making->is_same = r == 0 && making->last && making->last->len == making->len &&
 			  memcmp(making->last->bytes, making->bytes, making->len) == 0;
 	if (r < 0 || making->is_same)
@@ -247,7 +249,10 @@ static void make(struct list *list, struct listing *listing, const struct files 
 	pthread_mutex_lock(&lists.lock);
 	making.last = last = text_ref(list->last);
 	pthread_mutex_unlock(&lists.lock);
-	r = eddy_offload(make_bytes, &making);
+	r = files_read(files, list->path, false, &making.entries);
+	if (r == 0)
+		r = eddy_offload(make_bytes, &making);
+	files_entries_free(&making.entries);
 	pthread_mutex_lock(&lists.lock);
 	if (making.is_same)
 		listing->text = text_ref(last);

@@ -4,7 +4,6 @@
 #include <eddy/file.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- public names ---- */
@@ -52,19 +51,6 @@ int files_path_of(const struct eddy_req *req, struct eddy_str *ret_path, bool *r
 
 /* ---- opening ---- */
 
-static struct open_how how_to(int flags)
-{
-	return (struct open_how){
-		.flags = (unsigned)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-	};
-}
-
-static const char *path_at(const char *path)
-{
-	return path[0] ? path : ".";
-}
-
 /* A path that leads outside, or can't exist, is as one that does not exist. */
 static int judge(int r)
 {
@@ -83,17 +69,12 @@ static int judge(int r)
 
 int files_open(const struct files *files, const char *path, int flags)
 {
-	struct open_how how = how_to(flags);
+	struct open_how how = {
+		.flags = (unsigned)flags,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
 
-	return judge(eddy_openat2(files->dir, path_at(path), &how));
-}
-
-int files_open_now(const struct files *files, const char *path, int flags)
-{
-	struct open_how how = how_to(flags);
-	int fd = (int)syscall(SYS_openat2, files->dir, path_at(path), &how, sizeof(how));
-
-	return judge(fd < 0 ? -errno : fd);
+	return judge(eddy_openat2(files->dir, path[0] ? path : ".", &how));
 }
 
 /* ---- places ---- */

@@ -14,6 +14,7 @@
 #include "files.h"
 
 #include <eddy/offload.h>
+#include <eddy/task.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -418,66 +419,62 @@ static int make_room(struct zip *zip, void **array, size_t *size, size_t used, s
 	return 0;
 }
 
-static int add(struct zip *zip, struct eddy_str folder, const char *name, const struct stat *st)
+/* Add an entry of the folder that is the entry `parent`, or the top folder itself. */
+static int add(struct zip *zip, size_t parent, const struct files_entry *found)
 {
-	size_t len = folder.len + strlen(name) + sizeof("/");
+	const char *name = found->dirent ? found->dirent->d_name : "";
+	size_t before = zip->count ? strlen(name_of(zip, &zip->entries[parent])) : 0;
+	size_t len = before + strlen(name) + sizeof("/");
 	void *entries = zip->entries, *names = zip->names;
+	struct entry *entry;
+	char *end;
 	int r = make_room(zip, &names, &zip->names_size, zip->names_len, len);
 
 	zip->names = names;
 	if (r == 0)
-		r = make_room(zip, &entries, &zip->entries_size, zip->count * sizeof(struct entry),
-			      sizeof(struct entry));
+		r = make_room(zip, &entries, &zip->entries_size, zip->count * sizeof(*entry),
+			      sizeof(*entry));
 	zip->entries = entries;
 	if (r < 0)
 		return r;
-	zip->entries[zip->count++] = (struct entry){
+	entry = &zip->entries[zip->count++];
+	*entry = (struct entry){
 		.name = zip->names_len,
-		.size = S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size,
-		.mtime = st->st_mtim.tv_sec,
-		.mode = st->st_mode,
+		.size = S_ISDIR(found->mode) ? 0 : found->size,
+		.mtime = found->mtime,
+		.mode = found->mode,
 	};
-	zip->names_len += (size_t)snprintf(zip->names + zip->names_len, len, "%.*s%s%s",
-					   EDDY_FMT(folder), name,
-					   name[0] && S_ISDIR(st->st_mode) ? "/" : "") +
-			  1;
+	end = mempcpy(zip->names + zip->names_len, name_of(zip, &zip->entries[parent]), before);
+	end = stpcpy(end, name);
+	strcpy(end, name[0] && S_ISDIR(found->mode) ? "/" : "");
+	zip->names_len += len;
 	return 0;
 }
 
-/* A job for the offload pool: read the folder that is the entry `at`. */
-struct reading {
-	struct zip *zip;
-	size_t at;
-	char folder[PATH_MAX]; /* its name: those in the archive may move */
-};
-
-static int take(void *arg, const struct files_entry *found)
+/* Add the entries of a folder. Suspends. */
+static int add_folder(struct zip *zip, size_t at)
 {
-	struct reading *reading = arg;
-	bool is_folder = S_ISDIR(found->st.st_mode);
-	struct zip *zip = reading->zip;
-
-	/* Through links, folders might contain each other. */
-	if (is_folder && found->is_link)
-		return 0;
-	/* Better no archive than one that lacks a file. */
-	if (!is_folder && faccessat(found->dir, found->name, R_OK, AT_EACCESS) < 0)
-		return -errno;
-	zip->entries[reading->at].is_parent = true;
-	return add(zip, eddy_str_from(reading->folder), found->name, &found->st);
-}
-
-static int read_folder(void *arg)
-{
-	struct reading *reading = arg;
-	struct zip *zip = reading->zip;
-	const struct entry *entry = &zip->entries[reading->at];
+	struct files_entries found;
 	char path[PATH_MAX];
+	int r;
 
-	if (!path_of(zip, entry, path))
+	if (!path_of(zip, &zip->entries[at], path))
 		return 0;
-	snprintf(reading->folder, sizeof(reading->folder), "%s", name_of(zip, entry));
-	return files_each(zip->files, path, take, reading);
+	r = files_read(zip->files, path, true, &found);
+	/* Better no archive than one that lacks a file. */
+	if (r == 0 && found.has_unreadable)
+		r = -EACCES;
+	for (size_t i = 0; r == 0 && i < found.count; i++) {
+		/* Through links, folders might contain each other. */
+		if (found.entries[i].is_link && S_ISDIR(found.entries[i].mode))
+			continue;
+		zip->entries[at].is_parent = true;
+		r = add(zip, at, &found.entries[i]);
+		if (r == 0 && i % 1024 == 1023)
+			r = eddy_yield();
+	}
+	files_entries_free(&found);
+	return r;
 }
 
 static int compare(const void *one, const void *other, void *arg)
@@ -499,23 +496,19 @@ static int arrange(void *arg)
 	return write_all(zip);
 }
 
-/* Suspends: each folder is a job of its own, since the disk may be slow, and others wait. */
+/* Read one folder after the other, so that other requests get their turn. Suspends. */
 static int walk(struct zip *zip)
 {
-	const struct stat top = { .st_mode = S_IFDIR };
-	struct reading *reading = malloc(sizeof(*reading));
-	int r = reading ? add(zip, EDDY_STR(""), "", &top) : -ENOMEM;
+	int r = add(zip, 0, &(struct files_entry){ .mode = S_IFDIR });
 
 	for (size_t i = 0; r == 0 && i < zip->count; i++) {
-		*reading = (struct reading){ .zip = zip, .at = i };
 		if (S_ISDIR(zip->entries[i].mode))
-			r = eddy_offload(read_folder, reading);
+			r = add_folder(zip, i);
 		/* A folder that has been removed meanwhile. */
 		if (r == -ENOENT && i)
 			r = 0;
 		zip->entries[0].is_parent = true;
 	}
-	free(reading);
 	return r < 0 ? r : eddy_offload(arrange, zip);
 }
 

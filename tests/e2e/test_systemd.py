@@ -79,7 +79,7 @@ UNUSED = {
     'landlock_create_ruleset': 'enters a sandbox', 'landlock_add_rule': 'enters a sandbox', 'landlock_restrict_self': 'enters a sandbox',
     'seccomp': 'enters a sandbox', 'clock_nanosleep': 'enters a sandbox',
     # Without io_uring, for operations that files does not start.
-    **dict.fromkeys(('fadvise64', 'fgetxattr', 'fsetxattr', 'getxattr', 'mkdirat', 'setxattr', 'symlinkat', 'sync_file_range', 'tee'), 'is unused'),
+    **dict.fromkeys(('fadvise64', 'fgetxattr', 'fsetxattr', 'getxattr', 'setxattr', 'symlinkat', 'sync_file_range', 'tee'), 'is unused'),
 }
 
 
@@ -266,6 +266,13 @@ class ServiceOnTmpfs(Booted):
         self.assertEqual(self.ask('GET', '/files/big', 'Range: bytes=5-9, 100000-100004').status, 206)
         self.assertEqual(self.ask('GET', '/files/nothing').status, 404)
         self.assertEqual(self.ask('DELETE', '/files/one').status, 204)
+        self.assertEqual(self.ask('PUT', '/files/folder/').status, 201)
+        self.assertEqual(self.ask('PUT', '/files/folder/in', body=b'in').status, 201)
+        move = b'{"from":"folder/in","to":"in"}'
+        self.assertEqual(self.ask('POST', '/api/move', 'Content-Type: application/json', body=move).status, 200)
+        self.assertEqual(self.ask('GET', '/files/in').body, b'in')
+        self.assertEqual(self.ask('GET', '/files/?zip').status, 200)
+        self.assertEqual(self.ask('DELETE', '/files/folder/').status, 204)
         names = [file['name'] for file in self.ask('GET', '/api/files').json()['files']]
         self.assertEqual({'big', 'chunks', 'small', 'two'} - set(names), set())
         self.assertNotIn('one', names)
