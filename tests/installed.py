@@ -321,10 +321,13 @@ def check_command(tree):
     if run(eddy, 'version') != f'eddy {tree.version}\n':
         raise Failed(run(eddy, 'version'))
     usage = run(eddy, 'help')
-    if 'not installed' in usage or not all(f'\n  {name} ' in usage for name in ('serve', 'bench', 'doctor', 'help', 'version')):
+    if 'not installed' in usage or not all(f'\n  {name} ' in usage for name in ('serve', 'get', 'put', 'bench', 'doctor', 'help', 'version')):
         raise Failed(usage)
     if not run(eddy, 'serve', '--help').startswith('usage: eddy-serve [DIR]'):
         raise Failed(run(eddy, 'serve', '--help'))
+    for name in ('get', 'put'):
+        if not run(eddy, name, '--help').startswith(f'usage: eddy-{name} '):
+            raise Failed(run(eddy, name, '--help'))
     if 'eddy-bench get' not in run(eddy, 'help', 'bench') or run(eddy, 'bench', '--help') != run(tree.path('bin/eddy-bench'), '--help'):
         raise Failed(run(eddy, 'help', 'bench'))
     if 'whether this machine can run eddy' not in run(eddy, 'help', 'doctor') or 'ok   kernel' not in run(tree.path('bin/eddy-doctor')):
@@ -348,7 +351,7 @@ def check_alone(tree):
     if f'looked for it in {bin}:{bin}/../libexec/eddy\n' not in said:
         raise Failed(said)
     usage = run(os.path.join(bin, 'eddy'))
-    if usage.count('not installed here') != 2 or 'whether this machine can run eddy' not in run(os.path.join(bin, 'eddy'), 'help', 'doctor'):
+    if usage.count('not installed here') != 4 or 'whether this machine can run eddy' not in run(os.path.join(bin, 'eddy'), 'help', 'doctor'):
         raise Failed(usage)
 
 

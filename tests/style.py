@@ -47,6 +47,7 @@ INSTEAD = {
 }
 # Places that make the calls themselves (of some files, one call), and why a recorder does not need these.
 DIRECT = {
+    'http/src/command/': 'programs, not a library',
     'runtime/src/base/feature.c': 'probes the kernel once',
     'runtime/src/base/out.c': 'writes reports',
     'runtime/src/base/panic.c': 'the process is ending',
@@ -64,7 +65,7 @@ TESTED_AS = {'brotli': 'codec', 'zlib': 'codec', 'zstd': 'codec', 'json': 'objec
              'tapes': 'timeline', 'run': 'loop', 'message': 'loop', 'wait': 'task', 'panic': 'panic_in_panic',
              'eddy': 'installed', 'programs': 'installed'}
 # Where tests have the name of what a client or a user does, instead of the file's.
-TESTED_AS |= {'draft': 'resumable', 'tus': 'resumable', 'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
+TESTED_AS |= {'transfer_command': 'get', 'draft': 'resumable', 'tus': 'resumable', 'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
               'stop': 'run', 'ktls': 'tls'}
 STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
 NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))

@@ -22,7 +22,7 @@ class Linked(Case):
     def test_commands(self):
         self.assertRegex(self.run_eddy('version'), r'^eddy \d+\.\d+\.\d+\n$')
         said = self.run_eddy('help')
-        for name in ('serve', 'bench', 'doctor'):
+        for name in ('serve', 'get', 'put', 'bench', 'doctor'):
             self.assertRegex(said, rf'(?m)^  {name} ')
         self.assertNotIn('not installed', said)
         self.assertIn('there is no command sreve', self.run_eddy('sreve', status=2))
@@ -56,6 +56,16 @@ class Linked(Case):
         self.assertNotIn('another', self.run_eddy('serve', '--help', EDDY_EXEC_PATH=folder))
         # A program of another layer's, in a folder that is named.
         self.assertIn('another', self.run_eddy('doctor', EDDY_EXEC_PATH=folder))
+
+    def test_put_and_get(self):
+        server, folder = self.serve_folder(), self.folder()
+        with open(os.path.join(folder, 'x'), 'w') as file:
+            file.write('hello')
+        url = f'http://127.0.0.1:{server.port}/files/'
+        self.assertRegex(self.run_eddy('put', file.name, url), r'^x: 5 B in ')
+        self.assertRegex(self.run_eddy('get', url + 'x', '-o', os.path.join(folder, 'y')), r'^y: 5 B in ')
+        with open(os.path.join(folder, 'y')) as file:
+            self.assertEqual(file.read(), 'hello')
 
     def test_serve_and_bench(self):
         server = self.serve_folder()

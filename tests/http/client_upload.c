@@ -153,6 +153,25 @@ Test(client_upload, continues)
 	cr_expect(eq(uint, done.retries, 2));
 }
 
+/* Offsets may come as long as the upload takes, but not without end at once. */
+Test(client_upload, limits_interim_responses)
+{
+	static char many[20000], flood[200000];
+	struct turn turns[] = { { "hello world", many, STAY }, { 0 } };
+	char *at = many;
+
+	for (int i = 0; i < 12; i++)
+		at = stpcpy(at, H104 "upload-offset: 5\r\n\r\n");
+	stpcpy(at, CREATED);
+	upload = (struct eddy_client_upload){ 0 };
+	expect_upload(turns, 201);
+	at = flood;
+	for (int i = 0; i < 2000; i++)
+		at = stpcpy(at, H104 "upload-offset: 5\r\n\r\n");
+	turns[0] = (struct turn){ "hello world", flood, HANG };
+	expect_failure(turns, -EBADMSG, "too many interim (1xx) responses");
+}
+
 /* The response to the last bytes was lost. */
 Test(client_upload, learns_that_it_is_complete)
 {

@@ -1,4 +1,5 @@
 /* Tests of http/src/message/range.h. */
+#include <errno.h>
 #include "message/range.h"
 
 #include "vectors.h"
@@ -281,4 +282,40 @@ Test(range, vectors_range_parser)
 				 want ? want : text, "%s", value);
 	}
 	json_decref(root);
+}
+
+Test(range, parses_content_ranges)
+{
+	static const struct {
+		const char *value;
+		int r;
+		uint64_t first, last, size;
+	} rows[] = {
+		{ "bytes 0-4/11", 0, 0, 4, 11 },
+		{ "BYTES 5-5/6", 0, 5, 5, 6 },
+		{ "bytes 5-10/*", 0, 5, 10, UINT64_MAX },
+		{ "bytes */11", -EINVAL, 0, 0, 0 },
+		{ "bytes 5-11/11", -EINVAL, 0, 0, 0 },
+		{ "bytes 5-4/11", -EINVAL, 0, 0, 0 },
+		{ "bytes 5-4/*", -EINVAL, 0, 0, 0 },
+		{ "bytes 0-4/11 ", -EINVAL, 0, 0, 0 },
+		{ "bytes 0-4/*1", -EINVAL, 0, 0, 0 },
+		{ "bytes 0-4/", -EINVAL, 0, 0, 0 },
+		{ "bytes=0-4/11", -EINVAL, 0, 0, 0 },
+		{ "items 0-4/11", -EINVAL, 0, 0, 0 },
+		{ "bytes 0-18446744073709551615/*", -EINVAL, 0, 0, 0 },
+		{ "bytes 0-4/18446744073709551616", -EINVAL, 0, 0, 0 },
+		{ "", -EINVAL, 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct eddyi_range range = { 0, 0 };
+		uint64_t size = 0;
+		int r = eddyi_range_parse_content(eddy_str_from(rows[i].value), &range, &size);
+
+		cr_expect(eq(int, r, rows[i].r), "%s", rows[i].value);
+		cr_expect(eq(u64, range.first, rows[i].first), "%s", rows[i].value);
+		cr_expect(eq(u64, range.last, rows[i].last), "%s", rows[i].value);
+		cr_expect(eq(u64, size, rows[i].size), "%s", rows[i].value);
+	}
 }

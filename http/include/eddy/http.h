@@ -28,6 +28,7 @@
 #include <eddy/app_sandbox.h>
 #include <eddy/body_limit.h>
 #include <eddy/client.h>
+#include <eddy/client_transfer.h>
 #include <eddy/config.h>
 #include <eddy/cookie.h>
 #include <eddy/cors.h>

@@ -183,6 +183,8 @@ int main(int argc, char **argv)
 	if (!get.download.url)
 		transfer_command_misuse(&get.command, "a URL is missing", "");
 	if (get.output && strcmp(get.output, "-") == 0) {
+		if (get.download.require_digest)
+			transfer_command_misuse(&get.command, "--digest needs a file", "");
 		get.download.take = print;
 	} else if (get.output && (r = find_target(&get)) < 0) {
 		fprintf(stderr, "eddy get: can't open the folder of %s: %s\n", get.output,

@@ -53,7 +53,7 @@ class Cutter:
                 threading.Thread(target=self.serve, args=(client, self.limit()), daemon=True).start()
 
     def serve(self, client, limit):
-        with client, socket.create_connection(('127.0.0.1', self.target)) as server, contextlib.suppress(OSError):
+        with client, contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', self.target)) as server:
             heads = {client: b'', server: b''}
             while True:
                 for source in select.select([client, server], [], [])[0]:
