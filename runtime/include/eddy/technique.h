@@ -3,7 +3,7 @@
  *     eddy_transfer_configure(&(struct eddy_transfer_options){
  *             .technique = EDDY_TECHNIQUE_SENDFILE, .pipes_kept = 32 });
  *
- * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027 and 0030). Other
+ * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027, 0030, 0052). Other
  * techniques are for comparison. With each, a call returns only when the kernel no longer uses its
  * arguments, even if it failed or was cancelled, and returns -ENODATA if a file ends early.
  */
