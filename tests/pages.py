@@ -375,7 +375,8 @@ def check_manual(tap, root, out):
 
 
 def check_options(tap, root):
-    for name, source in (('eddy-bench', 'bench/eddy-bench/main.c'), ('eddy-serve', 'examples/files_settings.c')):
+    for name, source in (('eddy-bench', 'bench/eddy-bench/main.c'), ('eddy-serve', 'examples/files_settings.c'),
+                         ('eddy-get', 'http/src/command/get.c'), ('eddy-put', 'http/src/command/put.c')):
         with open(os.path.join(root, 'docs', 'man', f'{name}.1.md')) as file:
             told = set(re.findall(r'`(--[\w-]+)', file.read()))
         with open(os.path.join(root, source)) as file:

@@ -33,7 +33,7 @@ static void end(void)
 static void watch(void *data, const struct eddy_client_progress *progress)
 {
 	(void)data;
-	waits += progress->waits_for && !seen.waits_for;
+	waits += progress->waits_for && progress->retries != seen.retries;
 	seen = *progress;
 }
 

@@ -569,6 +569,7 @@ static int fetch(struct worker *worker, struct eddyi_piece *piece)
 			add_workers(download, response);
 	} else {
 		r = judge_failure(worker, response);
+		eddyi_response_discard(response);
 		eddy_response_free(response);
 		return r;
 	}

@@ -214,6 +214,8 @@ static int take_interim(void *data, struct eddy_response *interim)
 
 static void drop_response(struct upload *upload)
 {
+	if (upload->response)
+		eddyi_response_discard(upload->response);
 	eddy_response_free(upload->response);
 	upload->response = NULL;
 }
