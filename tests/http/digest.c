@@ -84,9 +84,9 @@ Test(digest, malformed_fields)
 		"sha-512=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:",
 		"SHA-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:",
 		"sha-256=ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=", /* of RFC 3230 */
-		SHA256_OF_ABC ",",
-		SHA256_OF_ABC " " SHA512_OF_ABC,
-		"md5=, " SHA256_OF_ABC,
+		(SHA256_OF_ABC ","),
+		(SHA256_OF_ABC " " SHA512_OF_ABC),
+		("md5=, " SHA256_OF_ABC),
 	};
 
 	for (size_t i = 0; i < COUNT(values); i++) {
