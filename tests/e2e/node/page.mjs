@@ -445,11 +445,11 @@ test('hostile names are shown as text', { files: Object.fromEntries(HOSTILE.map(
 	for (const name of ['<img src=x onerror="document.title=1">.html', '&lt;b&gt;.txt', 'x'.repeat(255), 'ملف عربي.pdf', '__proto__'])
 		assert.ok(shown.includes(name), name);
 	assert.ok(shown.includes('line\ufffdbreak\ufffd.txt') && shown.includes('\ufffdtxt.exe'), 'control characters are visible');
-	assert.equal(await s.page.locator('#rows img, #rows script').count(), 0);
+	assert.equal(await s.page.locator('tbody img, tbody script').count(), 0);
 	await noSideways(s);
 	await s.shot('hostile-narrow');
 	for (const name of HOSTILE.slice(0, 5)) {
-		const row = s.page.locator('#rows tr').nth(shown.indexOf(name.replace(/[\n\t\u202e]/g, '\ufffd')));
+		const row = s.page.locator('tbody tr').nth(shown.indexOf(name.replace(/[\n\t\u202e]/g, '\ufffd')));
 		const got = await saved(s, () => row.getByRole('button', { name: /^Download/ }).click());
 		assert.equal(got.toString(), name);
 	}
@@ -678,16 +678,16 @@ test('thousands of files stay usable', { files: THOUSANDS }, async s => {
 	await s.shot('thousands');
 	await s.page.getByLabel('Filter by name').fill('img_0123');
 	await s.page.getByText('10 of 10,000 files').waitFor();
-	assert.equal(await s.page.locator('#rows tr').count(), 10);
+	assert.equal(await s.page.locator('tbody tr').count(), 10);
 	await axe(s, 'a filter');
 	await s.page.getByLabel('Filter by name').fill('nothing of this');
 	await s.page.getByText('No name holds that').waitFor();
 	await axe(s, 'a filter without a match');
 	await s.page.getByLabel('Filter by name').fill('');
-	const before = await s.page.locator('#rows tr').count();
+	const before = await s.page.locator('tbody tr').count();
 	assert.ok(before < 10000);
 	await s.page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-	await s.page.waitForFunction(n => document.querySelectorAll('#rows tr').length > n, before);
+	await s.page.waitForFunction(n => document.querySelectorAll('tbody tr').length > n, before);
 });
 
 for (const [look, context] of [['wide', WIDE], ['narrow', NARROW]]) {
@@ -723,11 +723,11 @@ const HUNDREDS = Object.fromEntries(Object.entries(THOUSANDS).slice(0, 700));
 test('on paper is the whole list, and nothing to press', { files: HUNDREDS, context: DARK }, async s => {
 	await s.page.emulateMedia({ media: 'print' });
 	await s.page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-	assert.equal(await s.page.locator('#rows tr').count(), 700);
+	assert.equal(await s.page.locator('tbody tr').count(), 700);
 	assert.equal(await s.page.getByRole('button').filter({ visible: true }).count(), 3, 'the heads of the columns');
 	assert.equal(await s.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), 'rgb(255, 255, 255)');
 	await s.page.evaluate(() => dispatchEvent(new Event('afterprint')));
-	assert.ok(await s.page.locator('#rows tr').count() < 700);
+	assert.ok(await s.page.locator('tbody tr').count() < 700);
 });
 
 for (const [name, run, options] of plain.cases)

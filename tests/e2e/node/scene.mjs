@@ -150,7 +150,7 @@ export class Scene {
 		return picker.setInputFiles(list.map(([name]) => path.join(folder, name)));
 	}
 
-	row = name => this.page.locator('#rows tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
+	row = name => this.page.locator('tbody tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
 	line = name => this.page.locator('#transfers-list li').filter({ has: this.page.getByText(name, { exact: true }) });
 
 	// Suspends until the line of a transfer has a state.
@@ -160,7 +160,7 @@ export class Scene {
 				li.querySelector('.name').textContent === name && states.includes(li.dataset.state)), [name, states]);
 	}
 
-	listed = () => this.page.locator('#rows bdi').allTextContents();
+	listed = () => this.page.locator('tbody bdi').allTextContents();
 
 	async shot(name) {
 		if (!process.env.EDDY_SHOTS)
