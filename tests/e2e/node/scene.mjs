@@ -134,7 +134,7 @@ export class Scene {
 	}
 
 	read = name => fs.readFileSync(path.join(this.folder, name));
-	names = () => fs.readdirSync(this.folder).sort();
+	names = (folder = '') => fs.readdirSync(path.join(this.folder, folder)).filter(name => name !== '.eddy-uploads').sort();
 
 	// Choose files to upload: name -> content, as above. Large ones come from a folder, which is much faster.
 	async choose(files) {
