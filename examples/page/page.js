@@ -119,10 +119,6 @@ byId('table').addEventListener('keydown', e => {
 	}
 	e.preventDefault();
 });
-if (!mayChange) {
-	for (const b of byId('selection').querySelectorAll('[data-do=rename], [data-do=move], [data-do=delete]'))
-		b.remove();
-}
 
 for (const b of document.querySelectorAll('dialog [data-close]'))
 	b.addEventListener('click', () => b.closest('dialog').close());
