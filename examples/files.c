@@ -41,11 +41,6 @@ static json_t *describe(const struct eddy_saved *saved)
 			 (json_int_t)saved->size);
 }
 
-struct eddy_save_options files_save_options(struct eddy_req *req)
-{
-	return (struct eddy_save_options){ .max = files_of(req)->max_size };
-}
-
 int files_refused(struct eddy_res *res, int error)
 {
 	if (error == -EACCES || error == -EPERM || error == -EROFS)
@@ -124,11 +119,25 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 
 /* ---- POST /files/{path} ---- */
 
-static int save_form(struct eddy_req *req, struct eddy_res *res, int dir)
+ssize_t files_save_form(struct eddy_req *req, struct eddy_str path, struct eddy_saved **ret_saved)
 {
-	struct eddy_save_options options = files_save_options(req);
+	struct files *files = files_of(req);
+	struct eddy_save_options options = { .max = files->max_size };
+	char *copy = eddy_req_strdup(req, path);
+	int dir = copy ? files_open(files, copy, O_PATH | O_DIRECTORY) : -ENOMEM;
+	ssize_t count;
+
+	if (dir < 0)
+		return dir;
+	count = eddy_req_save_all(req, dir, &options, ret_saved);
+	close(dir);
+	return count;
+}
+
+static int save_form(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
+{
 	struct eddy_saved *saved;
-	ssize_t count = eddy_req_save_all(req, dir, &options, &saved);
+	ssize_t count = files_save_form(req, path, &saved);
 	json_t *files;
 
 	if (count < 0)
@@ -144,24 +153,11 @@ static int post(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path;
 	bool slash;
-	int r = files_path_of(req, &path, &slash), dir;
-	char *copy;
+	int r = files_path_of(req, &path, &slash);
 
 	if (r < 0)
 		return r;
-	if (!path.len)
-		return save_form(req, res, files_of(req)->dir);
-	if (!slash)
-		return receive(req, res, path);
-	copy = eddy_req_strdup(req, path);
-	if (!copy)
-		return -ENOMEM;
-	dir = files_open(files_of(req), copy, O_PATH | O_DIRECTORY);
-	if (dir < 0)
-		return dir;
-	r = save_form(req, res, dir);
-	close(dir);
-	return r;
+	return path.len && !slash ? receive(req, res, path) : save_form(req, res, path);
 }
 
 /* ---- OPTIONS /files/{path} ---- */

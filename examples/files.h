@@ -126,7 +126,7 @@ int files_api(struct eddy_req *req, struct eddy_res *res);
 
 /* ---- other routes ---- */
 
-/* GET /files/{path}/?zip */
+/* GET /files/{path}/?zip, and ?zip&name=A&name=B for some entries of the folder */
 int files_zip(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
 
 /* POST /api/move */
@@ -139,7 +139,8 @@ int files_asset(struct eddy_req *req, struct eddy_res *res);
 /* Set the header fields of every page: content security policy, caching, referrer policy. */
 void files_page_fields(struct eddy_res *res);
 
-/* GET and POST /plain: the list and a form for browsers without JavaScript, and its error page. */
+/* GET and POST /plain?path=SUB: a folder's list and a form for browsers without JavaScript, and its
+ * error page. */
 int files_plain(struct eddy_req *req, struct eddy_res *res);
 int files_plain_post(struct eddy_req *req, struct eddy_res *res);
 int files_plain_error(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
@@ -150,16 +151,26 @@ int files_plain_error(struct eddy_req *req, struct eddy_res *res, int status, co
 void files_write_text(FILE *out, const char *text);
 void files_write_url(FILE *out, const char *name);
 
-/* Write a row of a table for an entry of a list; `base` is where links begin. */
-void files_write_row(FILE *out, const json_t *entry, const char *base);
+/* Write a path as that of a URL. */
+void files_write_path(FILE *out, const char *path);
+
+/* The links of a list's entries begin with one of these, and the path of the folder follows. */
+struct files_links {
+	const char *files, *folders;
+	const char *path;
+};
+
+/* Write a row of a table for an entry of a list. */
+void files_write_row(FILE *out, const json_t *entry, const struct files_links *links);
 
 /* The index of a folder, for programs that follow links. */
 extern const struct files_format files_html;
 
 /* ---- changes ---- */
 
-/* Return: the options for every upload. */
-struct eddy_save_options files_save_options(struct eddy_req *req);
+/* Save the files of a form into a folder. Suspends.
+ * Return: how many; -ENOENT if there is no such folder; otherwise as eddy_req_save_all(). */
+ssize_t files_save_form(struct eddy_req *req, struct eddy_str path, struct eddy_saved **ret_saved);
 
 /* Answer a failed change: 403 if the server may not write to the folder. Return: as a handler. */
 int files_refused(struct eddy_res *res, int error);

@@ -1,6 +1,7 @@
 /* HTML: escaped text, rows of tables, and the index of a folder. */
 #include "files.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Return: bytes of an invisible or direction-changing character at `at`; 0: none. See text.js. */
@@ -46,6 +47,19 @@ void files_write_url(FILE *out, const char *name)
 	}
 }
 
+void files_write_path(FILE *out, const char *path)
+{
+	for (const char *slash; (slash = strchrnul(path, '/')), *path;
+	     path = slash + (*slash == '/')) {
+		char name[NAME_MAX + 1];
+
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
+		files_write_url(out, name);
+		if (*slash)
+			fputc('/', out);
+	}
+}
+
 static void write_size(FILE *out, double bytes)
 {
 	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB" };
@@ -60,7 +74,7 @@ static void write_size(FILE *out, double bytes)
 	fprintf(out, "%.3g %s", bytes, units[unit]);
 }
 
-void files_write_row(FILE *out, const json_t *entry, const char *base)
+void files_write_row(FILE *out, const json_t *entry, const struct files_links *links)
 {
 	const char *name = json_string_value(json_object_get(entry, "name"));
 	const char *mtime = json_string_value(json_object_get(entry, "mtime"));
@@ -71,7 +85,9 @@ void files_write_row(FILE *out, const json_t *entry, const char *base)
 				    "&quot;"; /* a name of blanks gets something to click */
 
 	fprintf(out, "<tr role=\"row\"><td role=\"cell\" class=\"name\"><a%s href=\"%s",
-		slash[0] ? "" : " download", base);
+		slash[0] ? "" : " download", slash[0] ? links->folders : links->files);
+	files_write_path(out, links->path);
+	fputs(links->path[0] ? "/" : "", out);
 	files_write_url(out, name);
 	fprintf(out, "%s\"><bdi>%s", slash, quote);
 	files_write_text(out, name);
@@ -86,6 +102,7 @@ void files_write_row(FILE *out, const json_t *entry, const char *base)
 /* Without style sheets and anything else that wget -r would fetch as well. */
 static void write_index(FILE *out, const struct files *files, const char *path, const json_t *list)
 {
+	static const struct files_links links = { "", "", "" };
 	const json_t *entry;
 	size_t i;
 
@@ -101,7 +118,7 @@ static void write_index(FILE *out, const struct files *files, const char *path, 
 	if (path[0])
 		fputs("<p><a href=\"../\">Parent folder</a></p>\n", out);
 	fputs("<table role=\"table\">\n", out);
-	json_array_foreach(list, i, entry) files_write_row(out, entry, "");
+	json_array_foreach(list, i, entry) files_write_row(out, entry, &links);
 	fputs("</table>\n</body>\n</html>\n", out);
 }
 

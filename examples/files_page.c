@@ -7,8 +7,9 @@
 
 /* Content security policy: resources of this server only, nothing inline. */
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; "
-			     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
-			     "form-action 'self'; frame-ancestors 'none'";
+			     "img-src 'self' data:; media-src 'self'; frame-src 'self'; "
+			     "connect-src 'self'; base-uri 'none'; form-action 'self'; "
+			     "frame-ancestors 'none'";
 
 void files_page_fields(struct eddy_res *res)
 {

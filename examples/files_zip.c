@@ -1,4 +1,5 @@
-/* GET /files/{path}/?zip: a folder as a zip archive (APPNOTE.TXT 6.3), made while it is sent.
+/* GET /files/{path}/?zip: a folder as a zip archive (APPNOTE.TXT 6.3), made while it is sent. With
+ * ?zip&name=A&name=B, the archive has only these entries of the folder.
  *
  * First the folder is walked; that gives the names and sizes, and so the archive's length. Then files
  * are stored without compression: their bytes go from the page cache to the socket. The CRC-32 of a
@@ -55,6 +56,8 @@ struct entry {
 struct zip {
 	const struct files *files;
 	struct eddy_str path; /* of the folder */
+	const struct eddy_pairs *query;
+	bool *found; /* for each pair of the query: whether an entry has this name */
 	struct entry *entries;
 	size_t count, entries_size; /* size: in bytes */
 	char *names;
@@ -65,6 +68,36 @@ struct zip {
 	size_t out_len;
 	char out[OUT_SIZE];
 };
+
+/* ---- the selection ---- */
+
+static bool is_selector(struct eddy_pair pair)
+{
+	return eddy_str_eq_z(pair.name, "name");
+}
+
+/* Whether an entry of the folder is wanted in the archive. */
+static bool select_entry(struct zip *zip, const char *name)
+{
+	bool is_wanted = false, is_selective = false;
+
+	for (size_t i = 0; i < zip->query->count; i++) {
+		if (!is_selector(zip->query->list[i]))
+			continue;
+		is_selective = true;
+		if (eddy_str_eq_z(zip->query->list[i].value, name))
+			is_wanted = zip->found[i] = true;
+	}
+	return is_wanted || !is_selective;
+}
+
+static bool has_found_all(const struct zip *zip)
+{
+	for (size_t i = 0; i < zip->query->count; i++)
+		if (is_selector(zip->query->list[i]) && !zip->found[i])
+			return false;
+	return true;
+}
 
 /* ---- entries ---- */
 
@@ -465,6 +498,8 @@ static int add_folder(struct zip *zip, size_t at)
 	if (r == 0 && found.has_unreadable)
 		r = -EACCES;
 	for (size_t i = 0; r == 0 && i < found.count; i++) {
+		if (at == 0 && !select_entry(zip, found.entries[i].dirent->d_name))
+			continue;
 		/* Through links, folders might contain each other. */
 		if (found.entries[i].is_link && S_ISDIR(found.entries[i].mode))
 			continue;
@@ -509,6 +544,8 @@ static int walk(struct zip *zip)
 			r = 0;
 		zip->entries[0].is_parent = true;
 	}
+	if (r == 0 && !has_found_all(zip))
+		r = -ENOENT;
 	return r < 0 ? r : eddy_offload(arrange, zip);
 }
 
@@ -570,17 +607,25 @@ static int send_zip(struct zip *zip, struct eddy_res *res)
 
 int files_zip(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
 {
+	struct eddy_pairs query = { 0 };
+	int r = eddy_req_query_pairs(req, &query);
 	struct zip *zip = calloc(1, sizeof(*zip));
-	int r;
+	bool *found = calloc(query.count + 1, sizeof(*found));
 
-	if (!zip)
-		return -ENOMEM;
+	if (r < 0 || !zip || !found) {
+		free(zip);
+		free(found);
+		return r < 0 ? r : -ENOMEM;
+	}
+	zip->query = &query;
+	zip->found = found;
 	zip->files = eddy_req_context(req);
 	zip->path = path;
 	r = send_zip(zip, res);
 	atomic_fetch_sub(&memory, zip->charged);
 	free(zip->entries);
 	free(zip->names);
+	free(zip->found);
 	free(zip);
 	return r;
 }

@@ -1,14 +1,15 @@
-// Downloads that can be paused and that resume by Range when the connection is lost. The plain links
+// Downloads of files that can be paused and that resume by Range when the connection is lost. The plain links
 // of the list leave that to the browser; here it shows, and it works on browsers that can't.
 
 import { el } from './dom.js';
-import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, resume, set, transfers } from './transfers.js';
-import { reason, shown, sizeText, urlOf } from './text.js';
+import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, resume, set, skipTo, transfers } from './transfers.js';
+import { folderUrlOf, reason, shown, sizeText, urlOf } from './text.js';
 
 const MIB = 1024 * 1024;
 const KEPT_MAX = (window.showSaveFilePicker ? 64 : 256) * MIB; // what the browser keeps until it is complete
 const WRITE_SIZE = 4 * MIB;
 const STALL_MS = 30000;
+const ZIP_URL_MAX = 7500; // the server takes request lines of 8 KiB
 
 /* ---- where the bytes go ---- */
 
@@ -49,24 +50,37 @@ function blobSink(name) {
 	};
 }
 
-export async function download(file, link) {
-	const same = transfers.find(t => t.kind === kind && t.name === file.name && isOpen(t));
+// Let the browser download what is at a URL.
+const leave = (url, name = '') => el('a', { href: url, download: name }).click();
+
+export async function download(path, { name, size }) {
+	const same = transfers.find(t => t.kind === kind && t.path === path && isOpen(t));
 	if (same)
 		return same.li?.querySelector('button')?.focus();
 	let sink;
-	if (file.size <= KEPT_MAX) {
-		sink = blobSink(file.name);
+	if (size <= KEPT_MAX) {
+		sink = blobSink(name);
 	} else if (window.showSaveFilePicker) {
 		try {
-			sink = fileSink(await window.showSaveFilePicker({ suggestedName: file.name }));
+			sink = fileSink(await window.showSaveFilePicker({ suggestedName: name }));
 		} catch (e) {
-			return e.name === 'AbortError' ? undefined : link.click();
+			return e.name === 'AbortError' ? undefined : leave(urlOf(path), name);
 		}
 	} else {
-		return link.click(); // too much to keep and nowhere to write: the browser's own download
+		return leave(urlOf(path), name); // too much to keep and nowhere to write
 	}
-	add({ kind, name: file.name, size: file.size, sink, etag: null, over: null });
+	add({ kind, path, name, size, sink, etag: null, over: null }, path);
 	pump();
+}
+
+// Download entries of a folder as a zip; without names all of them.
+// Return: whether that fits into the request.
+export function downloadZip(folder, names) {
+	const url = `${folderUrlOf(folder)}?zip${names.map(name => `&name=${encodeURIComponent(name)}`).join('')}`;
+	const fits = url.length <= ZIP_URL_MAX;
+	if (fits)
+		leave(url);
+	return fits;
 }
 
 /* ---- on the wire ---- */
@@ -85,7 +99,7 @@ async function toSink(act) {
 // file. An answer that does not continue starts over.
 async function ask(t, signal) {
 	const headers = t.sent && t.etag ? { range: `bytes=${t.sent}-`, 'if-range': t.etag } : {};
-	const res = await fetch(urlOf(t.name), { headers, signal, cache: 'no-store' });
+	const res = await fetch(urlOf(t.path), { headers, signal, cache: 'no-store' });
 	if (res.status === 206 && res.headers.get('content-range')?.startsWith(`bytes ${t.sent}-`))
 		return res;
 	if (res.status === 206 || res.status === 416) {
@@ -99,8 +113,7 @@ async function ask(t, signal) {
 	if (t.sent) {
 		await toSink(t.sink.reset);
 		t.anew = Boolean(headers.range);
-		t.markSent = 0;
-		moved(t, 0);
+		skipTo(t, 0);
 	}
 	// Where a proxy compresses, the length and the positions are not those of the file.
 	const plain = !res.headers.has('content-encoding');

@@ -18,6 +18,16 @@ export function sizeText(bytes) {
 
 export const bytesText = bytes => `${numbers.format(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
 export const filesText = n => `${numbers.format(n)} ${n === 1 ? 'file' : 'files'}`;
+const foldersText = n => `${numbers.format(n)} ${n === 1 ? 'folder' : 'folders'}`;
+
+// Entries of a folder are {name, size, time, isFolder}.
+export function countText(entries) {
+	const folders = entries.filter(e => e.isFolder).length;
+	const files = entries.length - folders;
+	return [folders && foldersText(folders), files && filesText(files)].filter(Boolean).join(', ');
+}
+
+export const totalSize = entries => entries.reduce((sum, e) => sum + e.size, 0);
 
 export function timeText(seconds) {
 	if (seconds < 60)
@@ -34,14 +44,29 @@ export function shown(name) {
 		: `“${name.replace(/\s/g, ' ')}”`;
 }
 
-export const urlOf = name => 'files/' + encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\ufffd'));
+/* ---- paths beneath the folder that is served; "" is that folder ---- */
+
+export const joined = (folder, name) => (folder ? `${folder}/${name}` : name);
+export const nameOf = path => path.slice(path.lastIndexOf('/') + 1);
+export const folderOf = path => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+const encoded = path =>
+	path.split('/').map(name => encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\ufffd'))).join('/');
+const folderEnd = path => encoded(path) + (path && '/');
+
+export const urlOf = path => 'files/' + encoded(path);
+export const folderUrlOf = path => 'files/' + folderEnd(path);
+export const hashOf = path => '#/' + encoded(path);
+export const folderHashOf = path => '#/' + folderEnd(path);
+
+/* ---- errors ---- */
 
 const REASONS = {
 	400: 'The server can’t take this name or this content.',
 	403: 'The server does not allow this.',
-	404: 'The file is no longer there.',
+	404: 'It is no longer there.',
 	408: 'The connection stalled for too long.',
-	409: 'A file of this name is already there.',
+	409: 'Something of this name is already there.',
 	413: 'The file is too large for this server.',
 	507: 'The server’s disk has no room for this file.',
 };
@@ -57,6 +82,17 @@ export function reason(status, body) {
 	const said = REASONS[status] ?? `The server answered ${status}${title && ` (${title})`}.`;
 	const detail = [413, 507].includes(status) ? '' : text(problem?.detail); // which says it once more
 	return detail ? `${said} ${detail.replace(/^./u, c => c.toUpperCase()).replace(/[^.!?]$/, '$&.')}` : said;
+}
+
+// Return: null, or in words why the server did not do it.
+export async function request(method, url, json) {
+	const body = json && JSON.stringify(json);
+	try {
+		const res = await fetch(url, { method, body, headers: body && { 'content-type': 'application/json' } });
+		return res.ok ? null : reason(res.status, await res.text());
+	} catch {
+		return unreachable();
+	}
 }
 
 export const unreachable = () => (navigator.onLine ? 'The server can’t be reached.' : 'This device is offline.');

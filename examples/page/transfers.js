@@ -3,31 +3,33 @@
 // A transfer's `kind` (upload.js, download.js) has icon, max (how many run at a time), start(t), cancel(t),
 // dismiss(t), mayAgain(t), again(t), note(t), buttons(t) and say(t). Its `state` is one of
 //   ask    an upload whose name is taken, until the user decides
+//   need   an upload from before a reload, until the user gives its file again
 //   wait   queued
 //   run    on the wire
 //   pause  a download that the user paused
-//   cut    its connection was lost; it goes on by itself, or at once by a click
+//   cut    its connection was lost; it goes on by itself, later each time, or at once by a click
 //   stop   an upload that the user cancelled
 //   fail   over; `why` says why
 //   done   over
 
 import { arrange, button, byId, el, icon, refocus, say } from './dom.js';
+import { titleText } from './place.js';
 import { numbers, percents, shown, sizeText, timeText } from './text.js';
 
 const LINES_MAX = 40;
 const TELL_EVERY_MS = 15000;
 const STILL_MS = 4000; // without a byte for so long, a rate and the time that is left say nothing
-const RETRY_S = [1, 2, 4, 8, 15, 15];
+const RETRY_S = [1, 2, 4, 8, 15, 30, 60];
 
 export const transfers = [];
 
-const OPEN = ['ask', 'wait', 'run', 'pause', 'cut'];
+const OPEN = ['ask', 'need', 'wait', 'run', 'pause', 'cut'];
 const MOVING = ['wait', 'run', 'cut'];
 export const isOpen = t => OPEN.includes(t.state);
 const isMoving = t => MOVING.includes(t.state);
 
-export function add(t) {
-	Object.assign(t, { state: 'wait', why: '', sent: 0, rate: 0, tries: 0, timer: 0, text: shown(t.name) });
+export function add(t, path) {
+	Object.assign(t, { state: 'wait', why: '', sent: 0, rate: 0, tries: 0, timer: 0, text: shown(path) });
 	transfers.push(t);
 	return t;
 }
@@ -61,7 +63,7 @@ export function drop(t) {
 export function pump() {
 	const running = new Map();
 	for (const t of transfers) {
-		if (t.state === 'run' || t.timer)
+		if (t.state === 'run' || t.state === 'cut')
 			running.set(t.kind, (running.get(t.kind) ?? 0) + 1);
 	}
 	for (const t of transfers) {
@@ -75,12 +77,12 @@ export function pump() {
 	paintSoon();
 }
 
-// The connection is lost: it is tried again, later each time, and then left to the user.
+// The connection is lost: it is tried again, later each time. Pages that a server has lost together do not
+// come back together: up to a quarter is left to chance.
 export function lost(t, why) {
-	const seconds = RETRY_S[t.tries++];
-	if (seconds)
-		t.timer = setTimeout(resume, seconds * 1000, t);
-	set(t, 'cut', seconds ? `${why}, trying again in ${seconds} s` : why);
+	const seconds = RETRY_S[Math.min(t.tries++, RETRY_S.length - 1)] * (1 - Math.random() / 4);
+	t.timer = setTimeout(resume, seconds * 1000, t);
+	set(t, 'cut', `${why}, trying again in ${timeText(seconds)}`);
 }
 
 export function forgetRetry(t) {
@@ -110,6 +112,12 @@ export function moved(t, sent) {
 		t.markAt = now;
 		t.markSent = sent;
 	}
+	paintSoon();
+}
+
+// The transfer stands at another place, to which nothing has moved.
+export function skipTo(t, sent) {
+	t.sent = t.markSent = sent;
 	paintSoon();
 }
 
@@ -146,6 +154,7 @@ function overallText() {
 	return [
 		transfers.length > 1 && `${numbers.format(count('done'))} of ${numbers.format(transfers.length)} done`,
 		count('ask') && `${numbers.format(count('ask'))} to decide`,
+		count('need') && `${numbers.format(count('need'))} to choose again`,
 		count('fail') && `${numbers.format(count('fail'))} failed`,
 		moving.length > 1 && percents.format(overall()),
 		moving.length > 1 && rate && `${timeText(left / rate)} left`,
@@ -154,7 +163,7 @@ function overallText() {
 
 /* ---- lines ---- */
 
-const ICONS = { ask: 'i-ask', fail: 'i-bad', cut: 'i-bad', done: 'i-ok' };
+const ICONS = { ask: 'i-ask', need: 'i-ask', fail: 'i-bad', cut: 'i-bad', done: 'i-ok' };
 
 export const action = (t, text, act, look) => button(text, `${text}: ${t.text}`, () => act(t), look);
 
@@ -183,8 +192,7 @@ function lineOf(t) {
 }
 
 // Of many, those count most that wait for the user, then those that move.
-const RANK = { ask: 0, fail: 1, run: 2, cut: 2, pause: 2, wait: 3, stop: 4, done: 5 };
-const title = `Files · ${location.host}`;
+const RANK = { ask: 0, need: 0, fail: 1, run: 2, cut: 2, pause: 2, wait: 3, stop: 4, done: 5 };
 let painting = 0;
 let ticking = 0;
 let toldAt = 0;
@@ -216,8 +224,8 @@ function paint() {
 	document.documentElement.classList.toggle('busy', busy);
 	clearTimeout(ticking); // what stands still is to be seen as well
 	ticking = busy ? setTimeout(paintSoon, 1000) : 0;
-	document.title = busy ? `${percents.format(overall())} · ${title}` : title;
-	onbeforeunload = open ? () => true : null; // true: ask before leaving
+	document.title = busy ? `${percents.format(overall())} · ${titleText()}` : titleText();
+	onbeforeunload = transfers.some(t => isOpen(t) && t.state !== 'need') ? () => true : null; // true: ask before leaving
 	tell(busy);
 }
 

@@ -1,15 +1,31 @@
-// Uploads: one PUT a file.
+// Uploads. A small file is one PUT. A larger one has a URL of its own at the server, to which it is sent by
+// PATCH (draft-ietf-httpbis-resumable-upload): when a connection is lost, and after a reload of the page, the
+// server tells how much it has, and the rest follows.
+//
+// A transfer has, besides the fields of transfers.js: folder, name, size, modified; file, or a handle of
+// it; replace, whether the name may be taken; number, of a copy beside a file of that name; url, that of the
+// upload; piece, the most that one PATCH may have; and id, its key in kept.js.
 
-import { known, fresh, load, loadSoon } from './list.js';
-import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, set, transfers } from './transfers.js';
-import { dates, reason, shown, sizeText, timeText, unreachable, urlOf } from './text.js';
+import { fresh, known, load, loadSoon } from './list.js';
+import { makeFolder } from './change.js';
+import { forget, keep, keepFile, orphans } from './kept.js';
+import { byId } from './dom.js';
+import { place } from './place.js';
+import { action, add, drop, forgetRetry, lost, moved, progressText, pump, rateText, set, skipTo, transfers } from './transfers.js';
+import { dates, folderOf, joined, reason, shown, sizeText, timeText, unreachable, urlOf } from './text.js';
 
+const SMALL = 1024 * 1024;
+const STALL_MS = 60000;
 const sizeMax = Number(document.documentElement.dataset.maxSize) || Infinity;
 
+const pathOf = t => joined(t.folder, t.name);
+
+class Refused extends Error {} // trying again would not help
+
+/* ---- the queue ---- */
+
 // Return: null, or in words why the server would refuse.
-function refusal({ name, size, folder }) {
-	if (folder)
-		return 'Not sent: this is a folder. Open it and drop the files inside, or send it as one archive.';
+function refusal({ name, size }) {
 	if (name.startsWith('.'))
 		return 'Not sent: the server takes no name that begins with a dot.';
 	if (/[\u0000-\u001f\u007f/]/.test(name) || /\p{Surrogate}/u.test(name))
@@ -21,120 +37,304 @@ function refusal({ name, size, folder }) {
 	return null;
 }
 
-const isTaken = (name, except) =>
-	known.has(name) || transfers.some(t => t !== except && t.kind === kind && t.name === name && isOpen(t));
+const fieldsOf = file => ({ name: file.name, size: file.size, modified: file.lastModified });
 
-// Queue files; each is {file, folder}.
-export async function upload(list) {
-	await load();
-	for (const { file, folder } of list) {
-		const t = add({ kind, name: file.name, file, folder, size: file.size, replace: false });
-		const bad = refusal(t);
-		if (bad)
-			set(t, 'fail', bad);
-		else if (isTaken(t.name, t))
-			set(t, 'ask');
+function addFile({ file, folder, handle }) {
+	const id = `${Date.now()}-${Math.random()}`;
+	const t = add({ kind, id, folder, ...fieldsOf(file), file, handle, replace: false, number: 1, url: null, piece: null },
+		joined(folder, file.name));
+	const bad = refusal(t);
+	if (bad)
+		return set(t, 'fail', bad);
+	keep(t);
+	keepFile(t);
+}
+
+// One that waits for this file, which the page has lost.
+const waitsFor = file => transfers.find(t => t.state === 'need' && t.kind === kind &&
+	Object.entries(fieldsOf(file)).every(([field, value]) => t[field] === value));
+
+function goOnWith(t, file) {
+	t.file = file;
+	keepFile(t);
+	set(t, 'wait');
+}
+
+async function makeFolders(base, folders) {
+	for (const path of folders) {
+		const why = await makeFolder(joined(base, path));
+		if (why)
+			set(add({ kind, name: path, folder: base, size: 0 }, joined(base, path)), 'fail', why);
+	}
+	if (folders.length)
+		load();
+}
+
+// Queue what was found (chosen.js), to go into the folder that is shown.
+export async function upload({ folders, files, hidden }) {
+	const base = place.folder;
+	await makeFolders(base, folders);
+	for (const found of files) {
+		const t = waitsFor(found.file);
+		if (t)
+			goOnWith(t, found.file);
+		else
+			addFile({ ...found, folder: found.folder ? joined(base, found.folder) : base });
+	}
+	if (hidden)
+		set(add({ kind, name: folders[0], folder: base, size: 0 }, joined(base, folders[0])), 'fail',
+			`Not sent: ${hidden === 1 ? 'a name in it begins' : `${hidden} names in it begin`} with a dot.`);
+	pump();
+}
+
+/* ---- after a reload ---- */
+
+async function readHandle(t) {
+	const file = await t.handle.getFile().catch(() => null);
+	if (file && file.size === t.size && file.lastModified === t.modified)
+		return void (t.file = file);
+	set(t, 'fail', 'This file has been moved or changed since.');
+	t.url = null;
+}
+
+export async function resumeKept() {
+	for (const kept of await orphans()) {
+		const t = add({ ...kept, kind, isKept: true }, joined(kept.folder, kept.name));
+		if (await t.handle?.queryPermission() === 'granted')
+			await readHandle(t);
+		if (t.state !== 'fail')
+			set(t, t.file ? 'wait' : 'need');
 	}
 	pump();
+}
+
+// Ask the user for the file itself, or for leave to read it.
+async function askFor(t) {
+	if (!t.handle)
+		return byId('picker').click();
+	if (await t.handle.requestPermission() !== 'granted')
+		return;
+	await readHandle(t);
+	if (t.file)
+		set(t, 'wait');
+	pump();
+}
+
+/* ---- on the wire ---- */
+
+// Send a body. Return: the finished XMLHttpRequest, which tells of progress as fetch() does not.
+function send(t, method, url, fields, body) {
+	const xhr = new XMLHttpRequest();
+	const from = t.sent;
+	let stall = 0;
+	const alive = () => {
+		clearTimeout(stall);
+		stall = setTimeout(() => xhr.abort(), STALL_MS);
+	};
+	return new Promise((done, fail) => {
+		xhr.open(method, url);
+		for (const [name, value] of Object.entries(fields))
+			xhr.setRequestHeader(name, value);
+		xhr.upload.onprogress = e => {
+			alive();
+			moved(t, from + Math.min(e.loaded, body.size));
+		};
+		xhr.onload = () => done(xhr);
+		xhr.onerror = xhr.onabort = () => fail(new TypeError('the connection was lost'));
+		t.abort.signal.addEventListener('abort', () => xhr.abort());
+		alive();
+		xhr.send(body);
+	}).finally(() => clearTimeout(stall));
+}
+
+const ask = (t, method, url, headers = {}) =>
+	fetch(url, { method, headers, cache: 'no-store', signal: t.abort.signal });
+
+const onlyNew = t => (t.replace ? {} : { 'if-none-match': '*' });
+
+const sendWhole = t => send(t, 'PUT', urlOf(pathOf(t)),
+	{ ...onlyNew(t), 'content-type': 'application/octet-stream' }, t.file);
+
+// Get a URL for the upload. Return: null, or a response that refuses.
+async function create(t) {
+	const res = await ask(t, 'POST', urlOf(pathOf(t)), { ...onlyNew(t), 'upload-complete': '?0', 'upload-length': t.size });
+	if (res.status !== 201)
+		return res;
+	// Relative, for any prefix of a proxy.
+	t.url = 'uploads/' + res.headers.get('location').split('/').pop();
+	t.piece = Number(/max-append-size=(\d+)/.exec(res.headers.get('upload-limit'))?.[1]) || null;
+	t.isKept = false;
+	keep(t);
+	return null;
+}
+
+// Learn how much the server has. Return: null, or the response if that is all or the upload can't go on.
+async function learnOffset(t) {
+	const res = await ask(t, 'HEAD', t.url);
+	if (res.status === 404 && !t.isKept)
+		t.url = null; // it has expired, or the server has lost it: from the start then
+	if (res.status === 404 && t.isKept)
+		throw new Refused('The server has discarded what was sent of it.');
+	if (!res.ok || res.headers.get('upload-complete') === '?1')
+		return res;
+	skipTo(t, Number(res.headers.get('upload-offset')));
+	return null;
+}
+
+async function sendRest(t) {
+	if (t.url) {
+		const over = await learnOffset(t);
+		if (over && t.url)
+			return over;
+	}
+	if (!t.url) {
+		skipTo(t, 0);
+		const refused = await create(t);
+		if (refused)
+			return refused;
+	}
+	for (;;) {
+		const from = t.sent;
+		const end = Math.min(t.size, from + (t.piece ?? Infinity));
+		const xhr = await send(t, 'PATCH', t.url, {
+			'content-type': 'application/partial-upload',
+			'upload-offset': from,
+			'upload-complete': end === t.size ? '?1' : '?0',
+		}, t.file.slice(from, end));
+		if (xhr.status !== 204 || end === t.size)
+			return xhr;
+		t.tries = 0;
+		skipTo(t, Number(xhr.getResponseHeader('upload-offset')));
+	}
 }
 
 async function start(t) {
-	const xhr = t.xhr = new XMLHttpRequest();
-	// Without this, a file that has gone since it was chosen would look like a lost connection.
-	const readable = await t.file.slice(0, 1).arrayBuffer().then(() => true, () => false);
-	if (t.xhr !== xhr)
-		return; // cancelled meanwhile, and begun again maybe
-	if (!readable) {
-		set(t, 'fail', 'This file can’t be read here. It may have been moved or changed.');
-		return pump();
-	}
-	xhr.open('PUT', urlOf(t.name));
-	xhr.setRequestHeader('content-type', 'application/octet-stream');
-	if (!t.replace)
-		xhr.setRequestHeader('if-none-match', '*');
-	xhr.upload.onprogress = e => moved(t, Math.min(e.loaded, t.size));
-	xhr.onload = () => answered(t, xhr);
-	xhr.onerror = () => broken(t, xhr);
-	xhr.send(t.file);
-}
-
-function answered(t, { status, responseText }) {
-	if (status === 200 || status === 201) {
-		t.sent = t.size;
-		set(t, 'done', `Uploaded · ${sizeText(t.size)} in ${timeText((performance.now() - t.began) / 1000)}`);
-		t.file = null;
-		fresh.add(t.name);
-		loadSoon();
-	} else if (!t.replace && (status === 412 || status === 409)) {
-		t.sent = 0;
-		set(t, 'ask'); // it has appeared since the list was loaded
-		loadSoon();
-	} else {
-		set(t, 'fail', reason(status, responseText));
+	const abort = t.abort = new AbortController();
+	const isOver = () => t.abort !== abort || abort.signal.aborted;
+	try {
+		// Without this, a file that has gone since it was chosen would look like a lost connection.
+		await t.file.slice(0, 1).arrayBuffer().catch(() => {
+			throw new Refused('This file can’t be read here. It may have been moved or changed.');
+		});
+		if (isOver())
+			return;
+		const res = await (t.size < SMALL ? sendWhole(t) : sendRest(t));
+		const text = await (res.text?.() ?? res.responseText);
+		if (!isOver())
+			await answered(t, res.status, text);
+	} catch (e) {
+		if (isOver())
+			return;
+		if (e instanceof Refused)
+			set(t, 'fail', e.message);
+		else
+			lost(t, unreachable().slice(0, -1));
 	}
 	pump();
 }
 
-// A server that refuses early closes before all is sent, and its answer may be lost on the way.
-async function broken(t, xhr) {
-	const up = await fetch('page/page.js', { method: 'HEAD', cache: 'no-store' }).then(res => res.ok, () => false);
-	if (t.state !== 'run' || t.xhr !== xhr)
-		return; // given up meanwhile, and begun again maybe
-	t.sent = 0; // what has arrived of it is gone
-	if (up)
-		set(t, 'fail', 'The connection was cut. The server may have refused the file, or the network failed.');
-	else
-		lost(t, unreachable().slice(0, -1));
-	pump();
+async function answered(t, status, text) {
+	if ([200, 201, 204].includes(status))
+		return done(t);
+	if (status === 409 && text.includes('continues this upload')) {
+		forget(t);
+		return set(t, 'stop', 'It goes on in another window.');
+	}
+	if (text.includes('mismatching-upload-offset') || [408, 502, 503, 504].includes(status))
+		return lost(t, reason(status, text).slice(0, -1));
+	t.url = null;
+	if (status === 404 && t.folder && !t.hasMadeFolders) {
+		// A folder that was to be made first, when the connection was lost.
+		t.hasMadeFolders = true;
+		for (const end of [...t.folder.matchAll(/\/|$/g)])
+			await makeFolder(t.folder.slice(0, end.index));
+		return set(t, 'wait');
+	}
+	if (!t.replace && (status === 412 || status === 409)) {
+		skipTo(t, 0);
+		return t.number > 1 ? keepBoth(t) : set(t, 'ask');
+	}
+	set(t, 'fail', reason(status, text));
 }
+
+function done(t) {
+	forget(t);
+	t.sent = t.size;
+	set(t, 'done', `Uploaded · ${sizeText(t.size)} in ${timeText((performance.now() - t.began) / 1000)}`);
+	t.file = t.handle = null;
+	fresh.add(pathOf(t));
+	if (t.folder === place.folder || folderOf(t.folder) === place.folder)
+		loadSoon();
+}
+
+/* ---- what the user decides ---- */
 
 function cancel(t) {
 	forgetRetry(t);
+	forget(t);
 	set(t, 'stop', 'Cancelled');
-	t.xhr?.abort();
-	t.xhr = null;
+	t.abort?.abort();
+	if (t.url)
+		fetch(t.url, { method: 'DELETE', keepalive: true }).catch(() => {}); // it expires in any case
+	t.url = null;
 	loadSoon(); // all of it may have been sent already
 	pump();
 }
 
-const mayAgain = t => !refusal(t);
+const mayAgain = t => Boolean(t.file) && !refusal(t);
 
 function again(t) {
 	forgetRetry(t);
-	t.sent = t.tries = 0;
-	set(t, !t.replace && isTaken(t.name, t) ? 'ask' : 'wait');
+	t.tries = 0;
+	t.isKept = t.hasMadeFolders = false;
+	if (t.state === 'stop' || !t.url)
+		skipTo(t, 0);
+	keep(t);
+	keepFile(t);
+	set(t, 'wait');
 	pump();
 }
 
 export function replaceIt(t) {
 	t.replace = true;
+	keep(t);
 	set(t, 'wait');
 	pump();
 }
 
 function keepBoth(t) {
-	const dot = t.name.lastIndexOf('.');
-	const [stem, end] = dot > 0 ? [t.name.slice(0, dot), t.name.slice(dot)] : [t.name, ''];
-	let n = 2;
-	while (isTaken(`${stem} (${n})${end}`, t))
-		n++;
-	t.name = `${stem} (${n})${end}`;
-	t.text = shown(t.name);
+	const dot = t.file.name.lastIndexOf('.');
+	const [stem, end] = dot > 0 ? [t.file.name.slice(0, dot), t.file.name.slice(dot)] : [t.file.name, ''];
+	t.number++;
+	t.name = `${stem} (${t.number})${end}`;
+	t.text = shown(pathOf(t));
 	const bad = refusal(t);
+	keep(t);
 	set(t, bad ? 'fail' : 'wait', bad ?? '');
 	pump();
 }
 
+function dismiss(t) {
+	forget(t);
+	drop(t);
+}
+
+/* ---- words ---- */
+
 function note(t) {
-	const there = known.get(t.name);
+	const there = t.folder === place.folder && known.get(t.name);
 	switch (t.state) {
 	case 'ask':
 		return there ? `Already there: ${sizeText(there.size)}, ${dates.format(there.time)}. This one: ${sizeText(t.size)}.`
 			: 'A file of this name is already there.';
+	case 'need':
+		return `${sizeText(t.size)} · ${t.handle ? 'The browser asks before it reads the file again.' : 'Choose the same file again to go on.'}`;
 	case 'wait':
-		return `Waiting · ${sizeText(t.size)}`;
+		return `Waiting · ${t.sent ? progressText(t) : sizeText(t.size)}`;
 	case 'run':
 		return t.sent && t.sent === t.size ? 'All sent, waiting for the server' : progressText(t) + rateText(t);
+	case 'cut':
+		return `${t.why}${t.sent ? ` · ${progressText(t)}` : ''}`;
 	}
 	return t.why;
 }
@@ -142,24 +342,28 @@ function note(t) {
 function buttons(t) {
 	switch (t.state) {
 	case 'ask':
-		return [action(t, 'Replace', replaceIt), action(t, 'Keep both', keepBoth), action(t, 'Skip', drop)];
+		return [action(t, 'Replace', replaceIt), action(t, 'Keep both', keepBoth), action(t, 'Skip', dismiss)];
+	case 'need':
+		return [action(t, t.handle ? 'Go on' : 'Choose the file', askFor, 'primary'), action(t, 'Cancel', cancel)];
 	case 'wait':
 	case 'run':
 		return [action(t, 'Cancel', cancel)];
 	case 'cut':
 		return [action(t, 'Try again', again, 'primary'), action(t, 'Cancel', cancel)];
 	case 'stop':
-		return [action(t, 'Upload again', again), action(t, 'Dismiss', drop, 'plain')];
+		return [...(mayAgain(t) ? [action(t, 'Upload again', again)] : []), action(t, 'Dismiss', dismiss, 'plain')];
 	case 'fail':
-		return [...(mayAgain(t) ? [action(t, 'Try again', again)] : []), action(t, 'Dismiss', drop, 'plain')];
+		return [...(mayAgain(t) ? [action(t, 'Try again', again)] : []), action(t, 'Dismiss', dismiss, 'plain')];
 	}
-	return [action(t, 'Dismiss', drop, 'plain')];
+	return [action(t, 'Dismiss', dismiss, 'plain')];
 }
 
 function say(t) {
 	switch (t.state) {
 	case 'ask':
 		return `${t.text} is already there. Replace it, keep both or skip?`;
+	case 'need':
+		return `${t.text} can go on: its file is needed.`;
 	case 'done':
 		return `${t.text} uploaded.`;
 	case 'cut':
@@ -169,4 +373,4 @@ function say(t) {
 	return '';
 }
 
-const kind = { icon: 'i-up', max: 3, start, cancel, dismiss: drop, mayAgain, again, note, buttons, say };
+const kind = { icon: 'i-up', max: 3, start, cancel, dismiss, mayAgain, again, note, buttons, say };

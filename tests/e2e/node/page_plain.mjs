@@ -24,7 +24,7 @@ async function lists(s) {
 		['" "', '5 bytes', '2026-03-05 22:33'], ['<b>&"\'.html', '3 bytes', '2026-03-05 22:33'],
 		['a b%20c#?.txt', '11 bytes', '2026-03-05 22:33'], ['one', '1 byte', '2026-03-05 22:33'],
 		['photo.jpg', '4.82 MB', '2026-03-05 22:33'], ['\ufffdtxt.exe', '1 byte', '2026-03-05 22:33']]);
-	assert.match(await s.page.locator('header').textContent(), /6 files/);
+	assert.match(await s.page.locator('header').textContent(), /6 entries/);
 	for (const name of ['a b%20c#?.txt', '<b>&"\'.html', '" "']) {
 		const [download] = await Promise.all([s.page.waitForEvent('download'), s.page.getByRole('link', { name, exact: true }).click()]);
 		assert.equal(fs.readFileSync(await download.path(), 'utf8'), FILES[name] ?? FILES[' ']);

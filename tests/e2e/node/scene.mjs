@@ -66,7 +66,7 @@ function serve(folder, args) {
 }
 
 export class Scene {
-	// files: name -> content, or a number of zero bytes; args: of the server; context: of Playwright;
+	// files: path -> content, or a number of zero bytes; a path with a slash at its end is a folder; args: of the server; context: of Playwright;
 	// init: runs in the page before its own code; html: a change of the page's HTML; path: of the page.
 	static async open(browser, name, options) {
 		const s = new Scene();
@@ -100,7 +100,7 @@ export class Scene {
 				await (response ? route.fulfill({ response, body: html(await response.text()) }) : route.abort());
 			});
 		this.answer = await this.page.goto(this.origin + at);
-		if (at === '/' && context.javaScriptEnabled !== false)
+		if (at.startsWith('/') && at !== '/plain' && context.javaScriptEnabled !== false)
 			await this.page.waitForFunction(() => /\d|No/.test(document.querySelector('#summary').textContent));
 	}
 
@@ -108,7 +108,7 @@ export class Scene {
 		const complain = what => complaints.push([this.name, what]);
 		this.context.on('request', request => {
 			const url = request.url();
-			if (!url.startsWith(this.origin + '/') && !/^(data:|blob:)/.test(url))
+			if (!url.startsWith(this.origin + '/') && !/^(data:|blob:|chrome:|chrome-extension:)/.test(url))
 				foreign.push([this.name, url]);
 		});
 		this.page.on('pageerror', e => complain(e.stack ?? String(e)));
@@ -125,7 +125,10 @@ export class Scene {
 
 	put(name, content, folder = this.folder) {
 		const file = path.join(folder, name);
-		if (typeof content === 'number') {
+		fs.mkdirSync(path.dirname(file), { recursive: true });
+		if (name.endsWith('/'))
+			fs.mkdirSync(file, { recursive: true });
+		else if (typeof content === 'number') {
 			fs.writeFileSync(file, '');
 			fs.truncateSync(file, content);
 		} else {
@@ -133,8 +136,9 @@ export class Scene {
 		}
 	}
 
+	exists = name => fs.existsSync(path.join(this.folder, name));
 	read = name => fs.readFileSync(path.join(this.folder, name));
-	names = () => fs.readdirSync(this.folder).sort();
+	names = (folder = '') => fs.readdirSync(path.join(this.folder, folder)).filter(name => name !== '.eddy-uploads').sort();
 
 	// Choose files to upload: name -> content, as above. Large ones come from a folder, which is much faster.
 	async choose(files) {
@@ -150,7 +154,7 @@ export class Scene {
 		return picker.setInputFiles(list.map(([name]) => path.join(folder, name)));
 	}
 
-	row = name => this.page.locator('#rows tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
+	row = name => this.page.locator('tbody tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
 	line = name => this.page.locator('#transfers-list li').filter({ has: this.page.getByText(name, { exact: true }) });
 
 	// Suspends until the line of a transfer has a state.
@@ -160,7 +164,7 @@ export class Scene {
 				li.querySelector('.name').textContent === name && states.includes(li.dataset.state)), [name, states]);
 	}
 
-	listed = () => this.page.locator('#rows bdi').allTextContents();
+	listed = () => this.page.locator('tbody bdi').allTextContents();
 
 	async shot(name) {
 		if (!process.env.EDDY_SHOTS)
