@@ -512,13 +512,14 @@ EXECUTOR_TEST(a_zero_copy_send_ends_with_its_notification)
 EXECUTOR_TEST(a_chain_goes_on_after_a_zero_copy_send_that_reports_usage)
 {
 	struct counted sent, next;
-	struct io_uring_sqe *sqe = begin(&sent);
+	struct io_uring_sqe *sqe;
 	int fds[2];
 
 	/* Of Linux 6.2. */
 	if (!kernel_is("6.2"))
 		return 0;
 	tcp_pair(fds);
+	sqe = begin(&sent);
 	io_uring_prep_send_zc(sqe, fds[0], "bytes", 5, 0, EDDYI_SEND_ZC_REPORT_USAGE);
 	sqe->flags |= IOSQE_IO_LINK;
 	eddy_op_start(&sent.op, sqe);
