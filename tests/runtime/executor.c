@@ -2,6 +2,8 @@
 #include "expect.h"
 #include "failing.h"
 
+#include "../on_valgrind.h"
+
 #include "base/uapi.h"
 #include "core/executor.h"
 
@@ -375,6 +377,16 @@ EXECUTOR_TEST(a_connect_heeds_no_event_of_another_file)
 	return 0;
 }
 
+/* Sleep, and expect a loop that does not turn round meanwhile; on a busy machine it lasts longer. */
+static void expect_rest(uint64_t ns)
+{
+	uint64_t turns = eddy_loop_stats(eddy_loop_self()).turns, begun = eddy_now();
+
+	eddy_sleep(ns);
+	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns <
+	       20 + (eddy_now() - begun) / EDDY_MS);
+}
+
 /* Its error queue keeps the socket ready; nobody turns round for that. */
 EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 {
@@ -382,7 +394,6 @@ EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 	struct io_uring_sqe *sqe;
 	char byte;
 	int fds[2];
-	uint64_t turns;
 
 	tcp_pair(fds);
 	queue_error(fds[0]);
@@ -390,9 +401,7 @@ EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 	io_uring_prep_recv(sqe, fds[0], &byte, 1, 0);
 	eddy_op_start(&counted.op, sqe);
 	expect_turns(4);
-	turns = eddy_loop_stats(eddy_loop_self()).turns;
-	eddy_sleep(30 * EDDY_MS);
-	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	expect_rest(30 * EDDY_MS);
 	EXPECT_EQ(counted.calls, 0);
 	EXPECT_EQ(write(fds[1], "x", 1), 1);
 	until_ended(&counted);
@@ -801,6 +810,9 @@ EXECUTOR_TEST(files)
 	int dir, fd, other;
 	struct statx statx;
 
+	/* Over epoll a file is opened by openat2(2), which valgrind does not know. */
+	if (RUNNING_ON_VALGRIND)
+		return 0;
 	EXPECT(mkdtemp(path) != NULL);
 	dir = eddy_openat(AT_FDCWD, path, O_DIRECTORY, 0);
 	EXPECT(dir >= 0);
@@ -990,16 +1002,13 @@ POLL_TEST(sleeps_while_a_splice_waits_at_an_error_queue)
 {
 	struct counted counted;
 	int fds[2], to[2];
-	uint64_t turns;
 
 	tcp_pair(fds);
 	queue_error(fds[0]);
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
 	begin_splice(&counted, fds[0], -1, to[1], -1, 100);
 	expect_turns(4);
-	turns = eddy_loop_stats(eddy_loop_self()).turns;
-	eddy_sleep(30 * EDDY_MS);
-	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	expect_rest(30 * EDDY_MS);
 	EXPECT_EQ(counted.calls, 0);
 	EXPECT_EQ(write(fds[1], "x", 1), 1);
 	until_ended(&counted);
