@@ -98,6 +98,9 @@ class Release:
         os.makedirs(self.out)
         run('git', '-C', self.tree, '-c', 'tar.umask=0022', 'archive', f'--prefix={self.name}/', '-o', self.source, 'HEAD')
         self.stamp = int(run('dpkg-parsechangelog', '-l', os.path.join(self.tree, 'debian', 'changelog'), '-S', 'Timestamp'))
+        # Only later times of files are replaced by it.
+        if self.stamp > time.time():
+            raise Failed('the date in debian/changelog is in the future: packages would have the times of their builds, so write a past date')
 
     def root(self, release, name):
         """A fresh one, with the source."""

@@ -2,7 +2,7 @@
 
     release.py ROOT
 """
-# needs: git
+# needs: dpkg-dev git
 import json
 import os
 import subprocess
@@ -56,9 +56,9 @@ def check_refusals(tap, root, folder):
     def git(*args):
         release.run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.org', *args, cwd=tree)
 
-    def refuses(what, wanted):
+    def refuses(what, wanted, make=release.Release.check_tree):
         try:
-            release.Release(tree, os.path.join(folder, 'out')).check_tree()
+            make(release.Release(tree, os.path.join(folder, 'out')))
             tap.fail(what, 'nothing was said')
         except release.Failed as failed:
             tap.check(what, '' if wanted in str(failed) else str(failed))
@@ -79,6 +79,12 @@ def check_refusals(tap, root, folder):
         file.write(f'## {version} (2026-01-02)\n')
     git('commit', '-q', '-a', '-m', 'released')
     refuses('a version without a baseline', 'tests/abi/ has nothing')
+    os.mkdir(os.path.join(tree, 'debian'))
+    with open(os.path.join(tree, 'debian', 'changelog'), 'w') as file:
+        file.write(f'eddy ({version}) unstable; urgency=medium\n\n  * x\n\n -- a <a@example.org>  Thu, 01 Jan 2099 00:00:00 +0000\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'tomorrow')
+    refuses('a date in the future', 'in the future', release.Release.make_source)
 
 
 def main():

@@ -14,13 +14,15 @@ static char warned[8 * 1024];
 
 static inline void warned_record(const struct eddy_record *record, void *arg)
 {
-	size_t len = strlen(warned);
+	size_t len;
 
 	(void)arg;
 	/* Not those of stalls, which another thread emits. */
-	if (record->level == EDDY_LOG_WARN && strcmp(record->target, "eddy::debug") == 0)
-		snprintf(warned + len, sizeof(warned) - len, "%s: %.*s\n", record->target,
-			 EDDY_FMT(record->message));
+	if (record->level != EDDY_LOG_WARN || strcmp(record->target, "eddy::debug") != 0)
+		return;
+	len = strlen(warned);
+	snprintf(warned + len, sizeof(warned) - len, "%s: %.*s\n", record->target,
+		 EDDY_FMT(record->message));
 }
 
 /* From here on, as if the variable had been set when the process began. */

@@ -2,6 +2,8 @@
 #include "expect.h"
 #include "failing.h"
 
+#include "../on_valgrind.h"
+
 #include "base/uapi.h"
 #include "core/executor.h"
 
@@ -32,9 +34,11 @@ static const struct eddyi_executor *const executors[] = { &eddyi_executor_ring,
 static void run_over_each(const struct eddy_loop_options *options, eddy_task_fn *fn)
 {
 	for (size_t i = 0; i < COUNT(executors); i++) {
+		int failed = expect_failed;
+
 		setenv("EDDY_EXECUTOR", executors[i]->name, 1);
 		cr_expect_eq(eddy_run(options, fn, NULL), 0, "over %s", executors[i]->name);
-		cr_expect_eq(expect_failed, 0, "over %s", executors[i]->name);
+		cr_expect_eq(expect_failed, failed, "over %s", executors[i]->name);
 	}
 	expect_report();
 }
@@ -375,6 +379,16 @@ EXECUTOR_TEST(a_connect_heeds_no_event_of_another_file)
 	return 0;
 }
 
+/* Sleep, and expect a loop that does not turn round meanwhile; on a busy machine it lasts longer. */
+static void expect_rest(uint64_t ns)
+{
+	uint64_t turns = eddy_loop_stats(eddy_loop_self()).turns, begun = eddy_now();
+
+	eddy_sleep(ns);
+	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns <
+	       20 + (eddy_now() - begun) / EDDY_MS);
+}
+
 /* Its error queue keeps the socket ready; nobody turns round for that. */
 EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 {
@@ -382,7 +396,6 @@ EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 	struct io_uring_sqe *sqe;
 	char byte;
 	int fds[2];
-	uint64_t turns;
 
 	tcp_pair(fds);
 	queue_error(fds[0]);
@@ -390,9 +403,7 @@ EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
 	io_uring_prep_recv(sqe, fds[0], &byte, 1, 0);
 	eddy_op_start(&counted.op, sqe);
 	expect_turns(4);
-	turns = eddy_loop_stats(eddy_loop_self()).turns;
-	eddy_sleep(30 * EDDY_MS);
-	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	expect_rest(30 * EDDY_MS);
 	EXPECT_EQ(counted.calls, 0);
 	EXPECT_EQ(write(fds[1], "x", 1), 1);
 	until_ended(&counted);
@@ -512,13 +523,14 @@ EXECUTOR_TEST(a_zero_copy_send_ends_with_its_notification)
 EXECUTOR_TEST(a_chain_goes_on_after_a_zero_copy_send_that_reports_usage)
 {
 	struct counted sent, next;
-	struct io_uring_sqe *sqe = begin(&sent);
+	struct io_uring_sqe *sqe;
 	int fds[2];
 
 	/* Of Linux 6.2. */
 	if (!kernel_is("6.2"))
 		return 0;
 	tcp_pair(fds);
+	sqe = begin(&sent);
 	io_uring_prep_send_zc(sqe, fds[0], "bytes", 5, 0, EDDYI_SEND_ZC_REPORT_USAGE);
 	sqe->flags |= IOSQE_IO_LINK;
 	eddy_op_start(&sent.op, sqe);
@@ -800,6 +812,9 @@ EXECUTOR_TEST(files)
 	int dir, fd, other;
 	struct statx statx;
 
+	/* Over epoll a file is opened by openat2(2), which valgrind does not know. */
+	if (RUNNING_ON_VALGRIND)
+		return 0;
 	EXPECT(mkdtemp(path) != NULL);
 	dir = eddy_openat(AT_FDCWD, path, O_DIRECTORY, 0);
 	EXPECT(dir >= 0);
@@ -989,16 +1004,13 @@ POLL_TEST(sleeps_while_a_splice_waits_at_an_error_queue)
 {
 	struct counted counted;
 	int fds[2], to[2];
-	uint64_t turns;
 
 	tcp_pair(fds);
 	queue_error(fds[0]);
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
 	begin_splice(&counted, fds[0], -1, to[1], -1, 100);
 	expect_turns(4);
-	turns = eddy_loop_stats(eddy_loop_self()).turns;
-	eddy_sleep(30 * EDDY_MS);
-	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	expect_rest(30 * EDDY_MS);
 	EXPECT_EQ(counted.calls, 0);
 	EXPECT_EQ(write(fds[1], "x", 1), 1);
 	until_ended(&counted);

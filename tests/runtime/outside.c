@@ -87,10 +87,13 @@ Test(outside, calls_by_number)
 	int fd = eddyi_openat2_now(AT_FDCWD, "/", &(struct open_how){ .flags = O_PATH },
 				   sizeof(struct open_how));
 
-	cr_expect(ge(int, fd, 0));
+	/* valgrind knows none of them. */
+	is_expected = fd >= 0 || errno == ENOSYS;
+	cr_expect(is_expected);
 	eddyi_close_now(fd);
 	cr_expect(eq(int, eddyi_pidfd_send_signal_now(-1, 0), -1));
-	cr_expect(eq(int, errno, EBADF));
+	is_expected = errno == EBADF || errno == ENOSYS;
+	cr_expect(is_expected);
 	cr_expect(eq(int, eddyi_cachestat_now(-1, range, stat), -1));
 	is_expected = errno == EBADF || errno == ENOSYS;
 	cr_expect(is_expected);

@@ -23,7 +23,8 @@ Test(proc, reads_no_more_than_fits)
 	char text[8];
 
 	cr_expect(eq(int, (int)eddyi_proc_read(text, sizeof(text), "/proc/self/status"), 7));
-	cr_expect(eq(str, text, "Name:\tt"));
+	/* Under valgrind the process has another name. */
+	cr_expect(zero(int, strncmp(text, "Name:\t", 6)));
 }
 
 Test(proc, returns_an_error_and_an_empty_string)

@@ -100,6 +100,28 @@ static int hold(__attribute__((unused)) void *arg)
 	return 0;
 }
 
+/* Hold the loop until a record has a backtrace: a busy machine may give the thread no time to make one. */
+STALL_TEST(has_a_backtrace, 5 * EDDY_MS)
+{
+	const struct told *holds = NULL;
+
+	for (int i = 0; i < 10 && !(holds && holds->backtrace[0]); i++) {
+		int first = told_count;
+
+		eddy_sleep(EDDY_MS);
+		spin_until_told_since(first, "task \"main\"");
+		holds = told_since(first, "task \"main\"", " holds ");
+	}
+	EXPECT(holds);
+	if (!holds)
+		return 0;
+	/* The test's own functions have no names outside. */
+	EXPECT(strstr(holds->backtrace, program_invocation_short_name));
+	EXPECT(strstr(holds->backtrace, "+0x"));
+	EXPECT(strstr(holds->backtrace, " < "));
+	return 0;
+}
+
 STALL_TEST(is_told_once_and_when_it_ends, 10 * EDDY_MS)
 {
 	static const char holder[] = "task \"holder\" (#2, spawned at ";
@@ -118,10 +140,6 @@ STALL_TEST(is_told_once_and_when_it_ends, 10 * EDDY_MS)
 	EXPECT(strstr(holds->message, "stall.c:"));
 	EXPECT(strcmp(holds->task, "holder") == 0);
 	EXPECT(holds->held_ms >= 10);
-	/* The test's own functions have no names outside. */
-	EXPECT(strstr(holds->backtrace, program_invocation_short_name));
-	EXPECT(strstr(holds->backtrace, "+0x"));
-	EXPECT(strstr(holds->backtrace, " < "));
 	EXPECT(strstr(held->message, ") held loop \"main\" for "));
 	EXPECT(held->held_ms >= holds->held_ms);
 	EXPECT_EQ(held->backtrace[0], 0);
@@ -352,5 +370,5 @@ Test(stall, leaves_the_programs_signal_alone)
 	eddy_log_unsubscribe();
 	cr_expect_eq(urgent, 1);
 	holds = told_of("task \"main\"", " holds ");
-	cr_expect(holds && strstr(holds->backtrace, " < "));
+	cr_expect(holds);
 }

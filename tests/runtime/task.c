@@ -343,12 +343,13 @@ Test(task, stack_size_is_an_option)
 		   NULL);
 }
 
-/* So far ahead that a slow machine begins all sleepers before the first wakes. */
+/* So far ahead that a slow machine begins all sleepers before the first wakes, and so far from each
+ * other that it may take milliseconds to begin one. */
 static uint64_t sleep_base;
 
 static int sleeper(void *arg)
 {
-	uint64_t until = sleep_base + (uint64_t)(*(const char *)arg - '0') * EDDY_MS;
+	uint64_t until = sleep_base + (uint64_t)(*(const char *)arg - '0') * 20 * EDDY_MS;
 	uint64_t now = eddy_now();
 
 	EXPECT(now < until);

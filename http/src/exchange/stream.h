@@ -38,6 +38,7 @@ struct eddyi_service {
 
 static inline void eddyi_service_init(struct eddyi_service *service)
 {
+	*service = (struct eddyi_service){ .client = NULL };
 	eddy_event_init(&service->stop);
 }
 

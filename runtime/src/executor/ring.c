@@ -129,8 +129,7 @@ static int ring_wait(struct eddy_loop *loop, uint64_t timeout_ns)
 #if EDDYI_HAVE_VALGRIND
 	/* Valgrind thinks that io_uring_enter(2) does not block, and would run no other thread. */
 	if (RUNNING_ON_VALGRIND) {
-		if (timeout_ns > EDDY_MS)
-			usleep(1000);
+		usleep(timeout_ns < EDDY_MS ? (useconds_t)(timeout_ns / 1000) : 1000);
 		return ring_enter(loop);
 	}
 #endif
