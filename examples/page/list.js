@@ -7,7 +7,7 @@ import { mediaOf } from './media.js';
 import { place } from './place.js';
 import { selectAll, selected, showSelection } from './select.js';
 
-const GROUP_SIZE = 100; // rows that are made together, when they come near
+const GROUP_SIZE = 25; // rows that are made together, when they come near
 const FILTER_FROM = 10; // a shorter list needs no filter
 
 export const mayChange = document.documentElement.dataset.upload === 'on';

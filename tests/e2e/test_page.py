@@ -6,7 +6,7 @@ import unittest
 
 from wire import Case, Shared, form, part, request
 
-POLICY = r"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; "
+POLICY = r"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; "
 
 
 class Page(Shared):

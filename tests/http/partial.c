@@ -153,6 +153,34 @@ Test(partial, that_can_not_be_created_leaves_nothing)
 	cr_assert_eq(eddy_run(NULL, failures, NULL), 0);
 }
 
+static int renewal(void *arg)
+{
+	struct eddyi_partial partial;
+	char id[sizeof(partial.id)], command[96];
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	eddyi_partial_close(&partial);
+	snprintf(command, sizeof(command), "rm -r '%s/" EDDYI_PARTIAL_FOLDER "'", folder);
+	cr_assert_eq(system(command), 0);
+	cr_expect_eq(find(&partial, id), -ENOENT);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(create(&partial, "y"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	eddyi_partial_close(&partial);
+	cr_expect_eq(find(&partial, id), 0);
+	eddyi_partial_remove(&partial);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(count_files(), 0);
+	return 0;
+}
+
+Test(partial, folder_that_was_removed_is_made_again)
+{
+	cr_assert_eq(eddy_run(NULL, renewal, NULL), 0);
+}
+
 static int limit(void *arg)
 {
 	struct eddyi_partial partials[3];

@@ -168,12 +168,10 @@ static const char *name_of(const char *id, const char *suffix, char name[NAME_SI
 }
 
 /* Open the folder of the uploads. Return: it, -errno. */
-static int open_folder(struct eddyi_partials *all, bool make)
+static int open_folder(const struct eddyi_partials *all, bool make)
 {
 	int r;
 
-	if (all->folder >= 0)
-		return all->folder;
 	if (make && eddyi_mkdirat_now(all->dir, EDDYI_PARTIAL_FOLDER, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	r = eddyi_openat_now(all->dir, EDDYI_PARTIAL_FOLDER,
@@ -187,9 +185,23 @@ static int folder_of(struct eddyi_partials *all, bool make)
 	int r;
 
 	pthread_mutex_lock(&all->lock);
-	r = open_folder(all, make);
+	r = all->folder < 0 ? open_folder(all, make) : all->folder;
 	if (r >= 0)
 		all->folder = r;
+	pthread_mutex_unlock(&all->lock);
+	return r;
+}
+
+/* The folder that was open has been removed: make it again, under the same number, which others use. */
+static int renew_folder(struct eddyi_partials *all)
+{
+	int r, fd;
+
+	pthread_mutex_lock(&all->lock);
+	fd = open_folder(all, true);
+	r = fd < 0 ? fd : eddyi_dup3_now(fd, all->folder, O_CLOEXEC) < 0 ? -errno : 0;
+	if (fd >= 0)
+		eddyi_close_now(fd);
 	pthread_mutex_unlock(&all->lock);
 	return r;
 }
@@ -325,6 +337,8 @@ static int create(void *arg)
 	int folder = folder_of(partial->all, true);
 	int r = folder < 0 ? folder : create_file(partial, folder, creation->target);
 
+	if (r == -ENOENT && renew_folder(partial->all) == 0)
+		r = create_file(partial, folder, creation->target);
 	if (r < 0 && partial->fd >= 0) {
 		eddyi_unlinkat_now(folder, partial->id, 0);
 		eddyi_close_now(partial->fd);

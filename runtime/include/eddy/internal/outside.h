@@ -150,6 +150,7 @@ EDDYI_NOW(int, fsetxattr, (int fd, const char *name, const void *value, size_t s
 EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
 EDDYI_NOW(int, fsync, (int fd), (fd))
 EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
+EDDYI_NOW(int, dup3, (int from, int to, int flags), (from, to, flags))
 EDDYI_NOW(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
 EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
 	  (from_dir, from, to_dir, to, flags))
