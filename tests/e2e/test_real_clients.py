@@ -122,6 +122,18 @@ class Files(Shared):
         self.assertFetched('new')
         self.assertLess(int(re.search(r'used \d+ local, fetched (\d+)', said)[1]), MIB, said)
 
+    @needs('ffmpeg', 'ffprobe')
+    def test_ffprobe(self):
+        """The index of this video is at its end, which takes a range; so does a picture from its middle."""
+        run('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=duration=30:rate=10:size=320x240', '-c:v', 'mpeg4', self.path('video.mp4'))
+        probe = run('ffprobe', '-v', 'debug', '-show_entries', 'stream=codec_name,width,nb_frames:format=duration', self.base + 'video.mp4')
+        self.assertIn('codec_name=mpeg4\nwidth=320\nnb_frames=300', probe)
+        self.assertIn('duration=30.0', probe)
+        self.assertRegex(probe, r'Range: bytes=[1-9]\d*-')
+        run('ffmpeg', '-v', 'error', '-ss', '20', '-i', self.base + 'video.mp4', '-frames:v', '1', 'at20.bmp', cwd=self.here)
+        run('ffmpeg', '-v', 'error', '-ss', '20', '-i', self.path('video.mp4'), '-frames:v', '1', 'local.bmp', cwd=self.here)
+        self.assertEqual(read(self.here, 'at20.bmp'), read(self.here, 'local.bmp'))
+
     @needs('apt-get', 'dpkg-deb')
     def test_apt(self):
         """A flat repository in a folder of its own; its paths begin with "./"."""
