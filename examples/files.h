@@ -79,15 +79,15 @@ struct files_entry {
 	time_t mtime;
 	mode_t mode; /* of the link's target, as the others */
 	bool is_link;
+	bool is_unreadable; /* to the server */
 };
 
 struct files_entries {
 	struct files_entry *entries; /* sorted by name */
 	size_t count;
-	bool has_unreadable; /* files that the server can't read */
 };
 
-/* Read the public entries of a folder; `checks`: whether the files can be read. Suspends. Free them by
+/* Read the public entries of a folder; `checks`: find out .is_unreadable. Suspends. Free them by
  * files_entries_free(), also on an error.
  * Return: 0; -ENOENT if there is no such folder; -errno. */
 int files_read(const struct files *files, const char *path, bool checks,

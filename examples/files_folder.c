@@ -31,9 +31,8 @@ static bool describe(const struct reading *reading, struct files_entry *entry)
 	entry->mtime = st.st_mtim.tv_sec;
 	entry->mode = st.st_mode;
 	entry->is_link = S_ISLNK(st.st_mode);
-	if (reading->checks && S_ISREG(st.st_mode) &&
-	    faccessat(reading->dir, name, R_OK, AT_EACCESS) < 0)
-		reading->found->has_unreadable = true;
+	entry->is_unreadable = reading->checks && S_ISREG(st.st_mode) &&
+			       faccessat(reading->dir, name, R_OK, AT_EACCESS) < 0;
 	return S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || entry->is_link;
 }
 

@@ -494,19 +494,18 @@ static int add_folder(struct zip *zip, size_t at)
 	if (!path_of(zip, &zip->entries[at], path))
 		return 0;
 	r = files_read(zip->files, path, true, &found);
-	/* Better no archive than one that lacks a file. */
-	if (r == 0 && found.has_unreadable)
-		r = -EACCES;
 	for (size_t i = 0; r == 0 && i < found.count; i++) {
+		if (i % 1024 == 1023)
+			r = eddy_yield();
 		if (at == 0 && !select_entry(zip, found.entries[i].dirent->d_name))
 			continue;
 		/* Through links, folders might contain each other. */
 		if (found.entries[i].is_link && S_ISDIR(found.entries[i].mode))
 			continue;
 		zip->entries[at].is_parent = true;
-		r = add(zip, at, &found.entries[i]);
-		if (r == 0 && i % 1024 == 1023)
-			r = eddy_yield();
+		/* Better no archive than one that lacks a file. */
+		if (r == 0)
+			r = found.entries[i].is_unreadable ? -EACCES : add(zip, at, &found.entries[i]);
 	}
 	files_entries_free(&found);
 	return r;

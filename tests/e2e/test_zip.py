@@ -109,6 +109,17 @@ class Zip(Case):
         # By a link to a folder, too.
         self.assertEqual(self.zip('/files/sub/folder/?zip')[1].namelist(), ['x'])
 
+    def test_file_that_can_not_be_read(self):
+        """Better no archive than one without it; a selection without it is none of its business."""
+        if os.geteuid():
+            self.skipTest('needs root, to run the server as somebody else')
+        os.chmod(self.dir, 0o755)
+        os.chmod(self.path('b.txt'), 0)
+        self.server = self.serve(self.dir, wrap=('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'))
+        self.assertProblem(self.server.get('/files/?zip'), 403, "the server can't read all files of the folder")
+        self.assertEqual(self.server.get('/files/?zip&name=a&name=b.txt').status, 403)
+        self.assertEqual(self.zip('/files/?zip&name=a&name=sub')[1].read('a'), b'a')
+
     def test_no_ranges(self):
         whole = self.server.get('/files/?zip').body
         for value in ('bytes=0-9', 'bytes=-1', 'bytes=0-0,5-9'):
