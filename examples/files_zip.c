@@ -505,7 +505,8 @@ static int add_folder(struct zip *zip, size_t at)
 		zip->entries[at].is_parent = true;
 		/* Better no archive than one that lacks a file. */
 		if (r == 0)
-			r = found.entries[i].is_unreadable ? -EACCES : add(zip, at, &found.entries[i]);
+			r = found.entries[i].is_unreadable ? -EACCES :
+							     add(zip, at, &found.entries[i]);
 	}
 	files_entries_free(&found);
 	return r;

@@ -16,13 +16,13 @@ FILES = {
     'docs': 'docs.py errors.py pictures.py suspends.py', 'pages': '', 'package': 'package.py shown.py', 'packaging': 'abi.py debian.py release.py',
     'debian-files': 'debian.py', 'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
     'e2e': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
-    'release': 'e2e/release_*.py ../release/release.py',
+    'rufh': 'e2e/rufh_*.py', 'release': 'e2e/release_*.py ../release/release.py',
     'poll': 'e2e/test_*.py', 'wolfssl': 'e2e/test_*.py',
 }
 SANITIZERS = 'clang libclang-rt-dev'
 PACKAGES = {
     'clang': 'clang', 'fuzz': SANITIZERS, 'asan-clang': SANITIZERS, 'tsan': SANITIZERS, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
-    'real_clients': 'apt aria2 ostree rclone wget zsync',
+    'real_clients': 'apt aria2 ffmpeg ostree rclone wget zsync',
     'debian': 'debhelper dpkg-dev lintian', 'wolfssl': 'autoconf automake dpkg-dev libtool make',
 }
 
