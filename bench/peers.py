@@ -112,13 +112,13 @@ def start_own(bench, text, work):
     return bench.start(name, words, port, PATHS[work])
 
 
-def eddy_files(bench, folder, name='eddy', build='eddy', words=(), key=None):
+def eddy_files(bench, folder, name='eddy', build='eddy', words=(), key=None, wrap=lambda command: command):
     port = free_port()
     certificate = bench.certificate(key)
     command = [bench.program('../examples/files', build), folder, '--bind', f'127.0.0.1:{port}', *words]
     if certificate:
         command += ['--cert', certificate.cert, '--key', certificate.key]
-    server = bench.start(name, command, port, '/files/', certificate=certificate)
+    server = bench.start(name, wrap(command), port, '/files/', certificate=certificate)
     server.uploads, server.version = folder, bench.versions[build]
     return server
 

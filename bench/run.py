@@ -6,6 +6,8 @@
     run.py compress …           the one of them that is of encoding
     run.py compress-NAME …      responses that leave compressed, see served.py
     run.py timeline             what recording a timeline costs, see timeline.py
+    run.py pieces               what it costs to receive a file in pieces, see pieces.py
+    run.py uncached             what a file larger than the memory does to the page cache, see uncached.py
     run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
     run.py auth                 what bearer tokens cost, see guarded.py
     run.py --smoke
@@ -35,11 +37,13 @@ import files
 import goals
 import guarded
 import network
+import pieces
 import peers
 import readme
 import served
 import timeline
 import traced
+import uncached
 from micro import main as micro
 from servers import Bench
 
@@ -335,7 +339,7 @@ def smoke_cells(build):
 def smoke(args):
     """What works of the bench, as TAP."""
     failed = number = 0
-    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, traced.smoke, guarded.smoke):
+    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke):
         for name, wrong in part(args.build):
             number += 1
             failed += bool(wrong)
@@ -345,7 +349,7 @@ def smoke(args):
     return 1 if failed else 0
 
 
-PARTS = {'micro': micro.main, 'timeline': timeline.main, 'tracing': traced.main, 'auth': guarded.main,
+PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'tracing': traced.main, 'auth': guarded.main,
          'compress': lambda words: micro.main(['codec', *words])}
 
 

@@ -23,6 +23,7 @@ static const char manual[] =
 	"\n"
 	"  --sizes 4k,64k,1m     body sizes: get requests {size}, put sends as much\n"
 	"  -c, --connections 1,16,64                  numbers of connections; default 1\n"
+	"  --cycle N             {i} is from 0 to N-1, and then from 0 again\n"
 	"  -d, --depth N         requests in flight on a connection (pipelining); default 1\n"
 	"  -t, --time S          length of a sample; default 1 (seconds, or 500ms)\n"
 	"  -r, --rounds N        number of rounds; default 7\n"

@@ -73,6 +73,12 @@ static bool take_depth(const char *text, void *field, struct options *options)
 	return value_count(text, 1, OPTIONS_DEPTH_MAX, field);
 }
 
+static bool take_cycle(const char *text, void *field, struct options *options)
+{
+	(void)options;
+	return value_count(text, 1, 1U << 30, field);
+}
+
 static bool take_rounds(const char *text, void *field, struct options *options)
 {
 	(void)options;
@@ -168,6 +174,7 @@ static const struct row {
 	{ "ciphers", ALL, 0, take_text, FIELD(ciphers), NULL },
 	{ "cold", OF_GET, 0, take_flag, FIELD(cold), NULL },
 	{ "connections", ALL, 'c', take_connections, FIELD(connections), LIST },
+	{ "cycle", MEASURED, 0, take_cycle, FIELD(cycle), NUMBER },
 	{ "depth", MEASURED, 'd', take_depth, FIELD(depth), NUMBER },
 	{ "digest", MEASURED, 0, take_digest, FIELD(digest), "a SHA-256 in hexadecimal" },
 	{ "expect", MEASURED, 0, take_status, FIELD(expect), NUMBER },

@@ -27,6 +27,7 @@ struct options {
 	unsigned connections[OPTIONS_LIST_MAX];
 	size_t connection_count;
 	unsigned depth;
+	unsigned cycle; /* {i} is below it; 0: any number */
 	unsigned rounds;
 	double seconds, warmup;
 	double rate; /* requests a second; 0: closed loop */

@@ -95,6 +95,8 @@ size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t siz
 	if (!url_fill(plan->path, "{n}", text, numbered, sizeof(numbered)))
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)plan->index++);
+	if (options->cycle)
+		plan->index %= options->cycle;
 	if (!url_fill(numbered, "{i}", text, path, sizeof(path)))
 		return 0;
 	len = snprintf(ret_head, size, "%s %s HTTP/1.1\r\nHost: %s\r\n", plan->method, path,

@@ -46,7 +46,7 @@ Test(options, are_taken)
 
 	cr_assert_eq(parse("get a=http://localhost:1/{size} -H X:y --sizes 4K,1MiB,1000 -c 1,16 "
 			   "-t 500ms --warmup 0 -r 3 b=http://localhost:2/ --against b "
-			   "--timeout 2s --expect 404 --json out.json -R 2.5",
+			   "--timeout 2s --expect 404 --json out.json -R 2.5 --cycle 100",
 			   &options),
 		     0, "%s", error);
 	cr_expect_eq(options.url_count, 2);
@@ -57,6 +57,7 @@ Test(options, are_taken)
 	cr_expect_eq(options.sizes[2], 1000);
 	cr_expect_eq(options.connections[1], 16);
 	cr_expect_eq(options.seconds, 0.5);
+	cr_expect_eq(options.cycle, 100);
 	cr_expect_eq(options.warmup, 0);
 	cr_expect_eq(options.rounds, 3);
 	cr_expect_eq(options.rate, 2.5);
