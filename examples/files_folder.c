@@ -4,6 +4,7 @@
 #include <eddy/file.h>
 #include <eddy/offload.h>
 #include <eddy/task.h>
+#include <eddy/upload.h>
 #include <errno.h>
 
 #include <stdlib.h>
@@ -178,6 +179,26 @@ int files_folder_make(struct eddy_req *req, struct eddy_res *res, struct eddy_st
 	return eddy_res_json(res, json_pack("{s:s}", "name", place.name));
 }
 
+static int clean(void *arg)
+{
+	return eddy_upload_clean(*(const int *)arg);
+}
+
+/* Remove a folder in which there may be hidden files that a killed server has left. Suspends. */
+static int remove_folder(const struct files_place *place)
+{
+	int r = eddy_unlinkat(place->dir, place->name, AT_REMOVEDIR), fd;
+
+	if (r != -ENOTEMPTY && r != -EEXIST)
+		return r;
+	fd = eddy_openat(place->dir, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fd;
+	r = eddy_offload(clean, &fd);
+	close(fd);
+	return r < 0 ? r : eddy_unlinkat(place->dir, place->name, AT_REMOVEDIR);
+}
+
 int files_folder_remove(struct eddy_req *req, struct eddy_res *res, struct eddy_str path)
 {
 	EDDY_AUTO(files_place_close) struct files_place place = { 0 };
@@ -195,7 +216,7 @@ int files_folder_remove(struct eddy_req *req, struct eddy_res *res, struct eddy_
 		r = -ENOENT;
 	/* Of a link, its target stays. */
 	if (r == 0)
-		r = eddy_unlinkat(place.dir, place.name, kind.is_link ? 0 : AT_REMOVEDIR);
+		r = kind.is_link ? eddy_unlinkat(place.dir, place.name, 0) : remove_folder(&place);
 	if (r == -ENOTEMPTY || r == -EEXIST)
 		return eddy_res_problem(res, 409, "the folder is not empty");
 	return r < 0 ? files_refused(res, r) : 204;

@@ -200,6 +200,18 @@ class Folders(Case):
         for path, status in (('nowhere/x', 404), ('sub/nowhere/x', 404), ('top/x', 404), ('sub/deep', 409)):
             self.assertProblem(self.server.ask(request('PUT', f'/files/{path}', body='x')), status)
 
+    def test_remove_a_folder_with_leftovers(self):
+        """Hidden files of uploads that a killed server has left, but no others."""
+        os.mkdir(self.path('left'))
+        for name in ('.eddy-0123456789abcdef', '.other'):
+            self.write(f'left/{name}', b'x')
+        self.assertProblem(self.server.get('/files/left/', method='DELETE'), 409, 'the folder is not empty')
+        self.assertEqual(os.listdir(self.path('left')), ['.other'])
+        self.write('left/.eddy-0123456789abcdef', b'x')
+        os.unlink(self.path('left/.other'))
+        self.assertEqual(self.server.get('/files/left/', method='DELETE').status, 204)
+        self.assertFalse(os.path.exists(self.path('left')))
+
     def test_forms(self):
         for path in ('/files/sub/deep/', '/files/', '/files'):
             response = self.server.ask(form(part('f', b'one', 'one'), part('f', b'two', 'dir/two'), path=path))
