@@ -11,8 +11,12 @@ static size_t unseen_len(const unsigned char *at)
 		return 1;
 	if (at[0] == 0xc2 && at[1] < 0xa0)
 		return 2;
-	if ((at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) ||
-	    (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9) ||
+	if (at[0] == 0xd8 && at[1] == 0x9c)
+		return 2;
+	if ((at[0] == 0xe2 && at[1] == 0x80 &&
+	     (at[2] == 0x8b || at[2] == 0x8e || at[2] == 0x8f ||
+	      (at[2] >= 0xa8 && at[2] <= 0xae))) ||
+	    (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf) ||
 	    (at[0] == 0xef && at[1] == 0xbb && at[2] == 0xbf))
 		return 3;
 	return 0;

@@ -311,7 +311,7 @@ static int get_text(struct list *list, const struct files *files, struct text **
 
 /* ---- the response ---- */
 
-/* What a response needs until it has been sent. */
+/* Kept by a response until it has been sent. */
 struct kept {
 	struct list *list;
 	struct text *text;

@@ -10,7 +10,8 @@
  * 1. `entries` are files, and folders without public entries, whose names end with a slash. Within
  *    the walk they also are folders whose entries are to be read, or have been.
  * 2. All archives hold less than MEMORY_MAX bytes of names and entries; `charged` are this one's.
- * 3. Without `res`, which is so for a first pass, nothing is sent: `at` becomes the length.
+ * 3. Names are shorter than PATH_MAX, together with `path`.
+ * 4. Without `res`, which is so for a first pass, nothing is sent: `at` becomes the length.
  */
 #include "files.h"
 
@@ -27,7 +28,7 @@
 #include <zlib.h>
 
 #define MEMORY_MAX ((size_t)(64 * EDDY_MIB))
-/* What is read at a time for a CRC-32, then sent. */
+/* Read at a time for a CRC-32, then sent. */
 #define PIECE_MAX ((uint64_t)EDDY_MIB)
 #define READ_MAX ((size_t)(64 * EDDY_KIB))
 /* The archive's own bytes that are sent together. */
@@ -106,17 +107,14 @@ static const char *name_of(const struct zip *zip, const struct entry *entry)
 	return zip->names + entry->name;
 }
 
-/* Write the path beneath the top folder. Return: false if it is too long to exist. */
-static bool path_of(const struct zip *zip, const struct entry *entry, char path[PATH_MAX])
+/* Write the path beneath the top folder. */
+static void path_of(const struct zip *zip, const struct entry *entry, char path[PATH_MAX])
 {
 	int len = snprintf(path, PATH_MAX, "%.*s%s%s", EDDY_FMT(zip->path),
 			   zip->path.len ? "/" : "", name_of(zip, entry));
 
-	if (len >= PATH_MAX)
-		return false;
 	while (len && path[len - 1] == '/')
 		path[--len] = '\0';
-	return true;
 }
 
 static bool is_large(uint64_t value)
@@ -376,8 +374,7 @@ static int open_file(const struct zip *zip, const struct entry *entry)
 	struct stat st;
 	int fd;
 
-	if (!path_of(zip, entry, path))
-		return -ENOENT;
+	path_of(zip, entry, path);
 	/* O_NONBLOCK is for a FIFO. */
 	fd = files_open(zip->files, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -461,8 +458,12 @@ static int add(struct zip *zip, size_t parent, const struct files_entry *found)
 	void *entries = zip->entries, *names = zip->names;
 	struct entry *entry;
 	char *end;
-	int r = make_room(zip, &names, &zip->names_size, zip->names_len, len);
+	int r;
 
+	/* A file that is too deep can't be opened by its path. */
+	if (zip->path.len + len >= PATH_MAX)
+		return -ENAMETOOLONG;
+	r = make_room(zip, &names, &zip->names_size, zip->names_len, len);
 	zip->names = names;
 	if (r == 0)
 		r = make_room(zip, &entries, &zip->entries_size, zip->count * sizeof(*entry),
@@ -491,8 +492,7 @@ static int add_folder(struct zip *zip, size_t at)
 	char path[PATH_MAX];
 	int r;
 
-	if (!path_of(zip, &zip->entries[at], path))
-		return 0;
+	path_of(zip, &zip->entries[at], path);
 	r = files_read(zip->files, path, true, &found);
 	for (size_t i = 0; r == 0 && i < found.count; i++) {
 		if (i % 1024 == 1023)
@@ -536,13 +536,14 @@ static int walk(struct zip *zip)
 {
 	int r = add(zip, 0, &(struct files_entry){ .mode = S_IFDIR });
 
+	if (r == 0)
+		zip->entries[0].is_parent = true;
 	for (size_t i = 0; r == 0 && i < zip->count; i++) {
 		if (S_ISDIR(zip->entries[i].mode))
 			r = add_folder(zip, i);
 		/* A folder that has been removed meanwhile. */
 		if (r == -ENOENT && i)
 			r = 0;
-		zip->entries[0].is_parent = true;
 	}
 	if (r == 0 && !has_found_all(zip))
 		r = -ENOENT;
@@ -589,6 +590,8 @@ static int send_zip(struct zip *zip, struct eddy_res *res)
 		return eddy_res_problem(res, 503,
 					"the folder has too many files, or too many folders are "
 					"being sent as archives; try again later");
+	if (r == -ENAMETOOLONG)
+		return eddy_res_problem(res, 409, "the folder has files that are too deep in it");
 	if (r == -EACCES)
 		return eddy_res_problem(res, 403, "the server can't read all files of the folder");
 	if (r == 0)

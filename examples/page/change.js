@@ -1,8 +1,8 @@
 // Changes of the folder: making folders, renaming, moving, deleting.
 
 import { byId, el, icon, refocus, say } from './dom.js';
-import { countText, folderUrlOf, joined, nameOf, reason, request, shown, sizeText, totalSize, unreachable, urlOf } from './text.js';
-import { focusOn, fresh, load, pathOf } from './list.js';
+import { countText, folderUrlOf, joined, nameOf, request, shown, sizeText, totalSize, urlOf } from './text.js';
+import { focusOn, fresh, listOf, load, pathOf } from './list.js';
 import { pathItems, place } from './place.js';
 
 const itemsText = entries => (entries.length === 1 ? shown(entries[0].name) : countText(entries));
@@ -77,15 +77,9 @@ export function askDelete(entries, next) {
 // Show the folders of `folder` to move to. Return: null, or in words why not.
 async function showTargets(folder) {
 	const list = byId('move-list');
-	let res, files;
-	try {
-		res = await fetch('api/files' + (folder && `?path=${encodeURIComponent(folder)}`), { cache: 'no-store' });
-		if (!res.ok)
-			return reason(res.status, await res.text());
-		({ files } = await res.json());
-	} catch {
-		return unreachable();
-	}
+	const { files, why } = await listOf(folder);
+	if (why)
+		return why;
 	const go = (path, ...content) => {
 		const b = el('button', { type: 'button', class: 'plain' }, ...content);
 		b.addEventListener('click', async () => (byId('move-bad').textContent = await showTargets(path) ?? ''));

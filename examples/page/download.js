@@ -2,7 +2,7 @@
 // of the list leave that to the browser; here it shows, and it works on browsers that can't.
 
 import { el } from './dom.js';
-import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, resume, set, skipTo, transfers } from './transfers.js';
+import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, Refused, resume, set, skipTo, transfers, watchdog } from './transfers.js';
 import { folderUrlOf, reason, shown, sizeText, urlOf } from './text.js';
 
 const MIB = 1024 * 1024;
@@ -85,8 +85,6 @@ export function downloadZip(folder, names) {
 
 /* ---- on the wire ---- */
 
-class Refused extends Error {} // trying again would not help
-
 async function toSink(act) {
 	try {
 		await act();
@@ -136,11 +134,7 @@ async function receive(t, before) {
 	const abort = t.abort = new AbortController();
 	let chunks = [];
 	let held = 0;
-	let stall = 0;
-	const alive = () => {
-		clearTimeout(stall);
-		stall = setTimeout(() => abort.abort(), STALL_MS);
-	};
+	const dog = watchdog(STALL_MS, () => abort.abort());
 	const flush = async () => {
 		const [data, at] = [chunks, t.sent - held];
 		chunks = [];
@@ -150,10 +144,9 @@ async function receive(t, before) {
 	};
 
 	try {
-		alive();
 		const reader = (await ask(t, abort.signal)).body.getReader();
 		for (let part; !(part = await reader.read()).done;) {
-			alive();
+			dog.alive();
 			chunks.push(part.value);
 			held += part.value.length;
 			t.tries = 0;
@@ -175,7 +168,7 @@ async function receive(t, before) {
 		else
 			lost(t, 'Connection lost');
 	} finally {
-		clearTimeout(stall);
+		dog.end();
 		pump();
 	}
 }

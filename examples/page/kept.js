@@ -16,7 +16,7 @@ const opened = new Promise(done => {
 const others = new BroadcastChannel('eddy-uploads');
 const mine = new Set();
 const taken = new Set();
-let copied = 0;
+const copies = new Map(); // id -> bytes
 
 others.onmessage = ({ data }) => {
 	if (data === 'whose?')
@@ -45,9 +45,10 @@ export function keep(t) {
 }
 
 export function keepFile(t) {
-	if (!t.handle && copied + t.size > COPIES_MAX)
+	if (!t.handle && [...copies.values()].reduce((sum, n) => sum + n, t.size) > COPIES_MAX)
 		return;
-	copied += t.handle ? 0 : t.size;
+	if (!t.handle)
+		copies.set(t.id, t.size);
 	run('files', 'readwrite', store => store.put(t.handle ?? t.file, t.id));
 }
 
@@ -55,6 +56,7 @@ export function forget(t) {
 	if (!t.id)
 		return; // it was never kept
 	mine.delete(t.id);
+	copies.delete(t.id);
 	run('uploads', 'readwrite', store => store.delete(t.id));
 	run('files', 'readwrite', store => store.delete(t.id));
 }

@@ -28,18 +28,23 @@ let slow = 0;
 
 /* ---- loading ---- */
 
+// Return: { files }, or { why } in words.
+export async function listOf(folder) {
+	let res;
+	try {
+		res = await fetch('api/files' + (folder && `?path=${encodeURIComponent(folder)}`), { cache: 'no-store' });
+		return res.ok ? await res.json() : { why: reason(res.status, await res.text()) };
+	} catch {
+		return { why: res ? 'The answer of the server broke off.' : unreachable() };
+	}
+}
+
 // Return: null, or in words why the list is as it was.
 async function loadOnce() {
 	const { folder } = place;
-	let res, files;
-	try {
-		res = await fetch('api/files' + (folder && `?path=${encodeURIComponent(folder)}`), { cache: 'no-store' });
-		if (!res.ok)
-			return reason(res.status, await res.text());
-		({ files } = await res.json());
-	} catch {
-		return res ? 'The answer of the server broke off.' : unreachable();
-	}
+	const { files, why } = await listOf(folder);
+	if (why)
+		return why;
 	if (folder !== place.folder)
 		return null; // another load has been asked for
 	known.clear();

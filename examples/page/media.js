@@ -1,4 +1,4 @@
-// What a browser can show of a file, by the ending of its name.
+// The kinds of files that a browser can show, by the ending of the name.
 
 const ENDINGS = {
 	picture: 'apng avif bmp gif ico jpeg jpg png svg webp',

@@ -36,11 +36,11 @@ export function timeText(seconds) {
 	return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// A name as it is shown: control characters get a stand-in, and so do those that turn the direction
+// A name as it is shown. Replaced are control characters, invisible ones, and those that turn the direction
 // of writing around, or "exe.txt" could be shown where the name ends in "txt.exe".
 export function shown(name) {
 	return name.trim()
-		? name.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g, '\ufffd')
+		? name.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '\ufffd')
 		: `“${name.replace(/\s/g, ' ')}”`;
 }
 

@@ -23,6 +23,8 @@ const RETRY_S = [1, 2, 4, 8, 15, 30, 60];
 
 export const transfers = [];
 
+export class Refused extends Error {} // trying again would not help
+
 const OPEN = ['ask', 'need', 'wait', 'run', 'pause', 'cut'];
 const MOVING = ['wait', 'run', 'cut'];
 export const isOpen = t => OPEN.includes(t.state);
@@ -58,8 +60,8 @@ export function drop(t) {
 		refocus((transfers[i] ?? transfers[i - 1])?.li?.querySelector('button'), byId('choose'));
 }
 
-// Start what may start. What is about to be tried again keeps its place, or all that wait would run into
-// the same trouble.
+// Start those that may start. One that is about to be tried again keeps its place, or all that wait would run
+// into the same trouble.
 export function pump() {
 	const running = new Map();
 	for (const t of transfers) {
@@ -77,8 +79,8 @@ export function pump() {
 	paintSoon();
 }
 
-// The connection is lost: it is tried again, later each time. Pages that a server has lost together do not
-// come back together: up to a quarter is left to chance.
+// The connection is lost: it is tried again, later each time. Up to a quarter of the time is left to chance, so that
+// pages that have lost a server together do not reconnect at the same time.
 export function lost(t, why) {
 	const seconds = RETRY_S[Math.min(t.tries++, RETRY_S.length - 1)] * (1 - Math.random() / 4);
 	t.timer = setTimeout(resume, seconds * 1000, t);
@@ -119,6 +121,18 @@ export function moved(t, sent) {
 export function skipTo(t, sent) {
 	t.sent = t.markSent = sent;
 	paintSoon();
+}
+
+// Call `act` if nothing calls alive() for so long. Return: { alive, end }.
+export function watchdog(ms, act) {
+	let timer = 0;
+	const end = () => clearTimeout(timer);
+	const alive = () => {
+		end();
+		timer = setTimeout(act, ms);
+	};
+	alive();
+	return { alive, end };
 }
 
 export function forAll(states, act) {

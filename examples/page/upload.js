@@ -11,7 +11,7 @@ import { makeFolder } from './change.js';
 import { forget, keep, keepFile, orphans } from './kept.js';
 import { byId } from './dom.js';
 import { place } from './place.js';
-import { action, add, drop, forgetRetry, lost, moved, progressText, pump, rateText, set, skipTo, transfers } from './transfers.js';
+import { action, add, drop, forgetRetry, lost, moved, progressText, pump, rateText, Refused, set, skipTo, transfers, watchdog } from './transfers.js';
 import { dates, folderOf, joined, reason, shown, sizeText, timeText, unreachable, urlOf } from './text.js';
 
 const SMALL = 1024 * 1024;
@@ -19,8 +19,6 @@ const STALL_MS = 60000;
 const sizeMax = Number(document.documentElement.dataset.maxSize) || Infinity;
 
 const pathOf = t => joined(t.folder, t.name);
-
-class Refused extends Error {} // trying again would not help
 
 /* ---- the queue ---- */
 
@@ -126,29 +124,31 @@ async function askFor(t) {
 function send(t, method, url, fields, body) {
 	const xhr = new XMLHttpRequest();
 	const from = t.sent;
-	let stall = 0;
-	const alive = () => {
-		clearTimeout(stall);
-		stall = setTimeout(() => xhr.abort(), STALL_MS);
-	};
+	const { signal } = t.abort;
+	const abort = () => xhr.abort();
+	const dog = watchdog(STALL_MS, abort);
 	return new Promise((done, fail) => {
 		xhr.open(method, url);
 		for (const [name, value] of Object.entries(fields))
 			xhr.setRequestHeader(name, value);
 		xhr.upload.onprogress = e => {
-			alive();
+			dog.alive();
 			moved(t, from + Math.min(e.loaded, body.size));
+			if (e.loaded > SMALL)
+				t.tries = 0;
 		};
 		xhr.onload = () => done(xhr);
 		xhr.onerror = xhr.onabort = () => fail(new TypeError('the connection was lost'));
-		t.abort.signal.addEventListener('abort', () => xhr.abort());
-		alive();
+		signal.addEventListener('abort', abort);
 		xhr.send(body);
-	}).finally(() => clearTimeout(stall));
+	}).finally(() => {
+		dog.end();
+		signal.removeEventListener('abort', abort);
+	});
 }
 
 const ask = (t, method, url, headers = {}) =>
-	fetch(url, { method, headers, cache: 'no-store', signal: t.abort.signal });
+	fetch(url, { method, headers, cache: 'no-store', signal: AbortSignal.any([t.abort.signal, AbortSignal.timeout(STALL_MS)]) });
 
 const onlyNew = t => (t.replace ? {} : { 'if-none-match': '*' });
 

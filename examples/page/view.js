@@ -85,7 +85,7 @@ function clear() {
 	byId('view-body').replaceChildren();
 }
 
-// What the list knows of the file may come later than the file.
+// The list may come later than the file.
 export function describeView() {
 	const entry = known.get(place.file);
 	const [before, after] = neighbours();

@@ -120,6 +120,19 @@ class Zip(Case):
         self.assertEqual(self.server.get('/files/?zip&name=a&name=b.txt').status, 403)
         self.assertEqual(self.zip('/files/?zip&name=a&name=sub')[1].read('a'), b'a')
 
+    def test_too_deep(self):
+        """A path of over 4,095 bytes can be made step by step, but not opened."""
+        path = '/'.join([*20 * ['d' * 200], 'e' * 75])
+        parts = path.split('/')
+        for depth in range(len(parts)):
+            self.assertEqual(self.server.ask(request('PUT', f'/files/{"/".join(parts[:depth + 1])}/')).status, 201)
+        folder = os.open(os.path.join(self.dir, *parts[:-1]), os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        with open('z' * 255, 'wb', opener=lambda name, flags: os.open(f'{parts[-1]}/{name}', flags, dir_fd=folder)) as file:
+            file.write(b'deep')
+        self.assertProblem(self.server.get('/files/?zip'), 409, 'the folder has files that are too deep in it')
+        self.assertEqual(self.zip('/files/?zip&name=a')[1].namelist(), ['a'])
+
     def test_no_ranges(self):
         whole = self.server.get('/files/?zip').body
         for value in ('bytes=0-9', 'bytes=-1', 'bytes=0-0,5-9'):
