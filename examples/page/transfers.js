@@ -157,7 +157,8 @@ export function rateText(t) {
 function overall() {
 	const list = transfers.filter(t => t.state !== 'fail' && t.state !== 'stop');
 	const all = list.reduce((sum, t) => sum + t.size, 0);
-	return all ? Math.floor(list.reduce((sum, t) => sum + t.sent, 0) / all * 100) / 100 : 0;
+	const part = all && Math.floor(list.reduce((sum, t) => sum + t.sent, 0) / all * 100) / 100;
+	return list.some(isMoving) ? Math.min(part, 0.99) : part; // all may be sent, and not be there
 }
 
 function overallText() {

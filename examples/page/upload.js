@@ -334,7 +334,7 @@ function note(t) {
 	case 'run':
 		return t.sent && t.sent === t.size ? 'All sent, waiting for the server' : progressText(t) + rateText(t);
 	case 'cut':
-		return `${t.why}${t.sent ? ` · ${progressText(t)}` : ''}`;
+		return `${t.why}${t.sent && t.sent < t.size ? ` · ${progressText(t)}` : ''}`;
 	}
 	return t.why;
 }
