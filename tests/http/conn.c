@@ -275,9 +275,7 @@ static int be_evicted_as_the_body_ends(int fd)
 	let_turn(8);
 	if (timer.fire || conns->counts.evicted[EDDYI_STANDING_SLOW] != 1)
 		return 3;
-	/* Its place is free at once, whatever delays the close by some turns. */
-	for (int i = 0; i < 100 && conns->count; i++)
-		let_turn(1);
+	/* Its place is free at once. */
 	if (conns->leaving || conns->count)
 		return 4;
 	return has_ended(fd) ? 0 : 5;
