@@ -401,5 +401,5 @@ int files_api(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	if (path.len > 1 && path.ptr[path.len - 1] == '/')
 		path.len--;
-	return files_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
+	return eddy_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
 }
