@@ -807,7 +807,7 @@ bool eddyi_partials_want_sweep(struct eddyi_partials *all)
 	pthread_mutex_lock(&all->lock);
 	wanted = all->count >= all->count_max && eddy_now() - all->swept >= CROWDED_NS;
 	pthread_mutex_unlock(&all->lock);
-	return eddyi_outside_value("uploads are full", wanted);
+	return eddyi_outside_value("uploads full", wanted);
 }
 
 int eddyi_partials_sweep(struct eddyi_partials *all,
