@@ -31,7 +31,7 @@
 static json_t *describe(const struct files_entry *entry)
 {
 	bool is_folder = S_ISDIR(entry->mode);
-	char date[32] = "";
+	char date[32] = "1970-01-01T00:00:00Z"; /* of years that gmtime_r() does not know */
 	struct tm tm;
 
 	if (gmtime_r(&entry->mtime, &tm))
