@@ -1,5 +1,4 @@
 /* --login FILE: who may use the server. */
-#include "basic.h"
 #include "files.h"
 
 #include <eddy/log.h>
@@ -164,7 +163,7 @@ int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res
 
 	if (!files->login)
 		return eddy_next(next, req, res);
-	r = basic_credentials(req, &text);
+	r = eddy_req_basic(req, &text);
 	if (r == -ENOMEM)
 		return r;
 	if (r == 0 && is_known(files->login, text))

@@ -121,6 +121,12 @@ EDDY_API struct eddy_str eddy_req_header(const struct eddy_req *req, const char 
  * Return: .ptr NULL if there is none, or on allocation failure. */
 EDDY_API struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name);
 
+/* Get the credentials of the Basic scheme (RFC 7617), NAME:PASSWORD, decoded, in request memory. Compare
+ * secrets in constant time.
+ * Return: 0; -ENOENT if there is no field authorization; -EINVAL if it is malformed or of another
+ * scheme; -ENOMEM. */
+EDDY_API int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials);
+
 /* Count the fields, or get one of them in the order of arrival (`at` below the count). */
 EDDY_API size_t eddy_req_header_count(const struct eddy_req *req);
 EDDY_API void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *ret_name,

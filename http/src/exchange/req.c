@@ -2,6 +2,7 @@
 
 #include "coded.h"
 #include "peer.h"
+#include "text/base64.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/layer.h>
@@ -50,6 +51,28 @@ struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name)
 struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name)
 {
 	return eddyi_head_join(&req->head, name);
+}
+
+int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials)
+{
+	/* Several fields are joined by commas, which are not base64. */
+	struct eddy_str field = eddy_req_header_joined(req, "authorization");
+	unsigned char *bytes;
+	ssize_t len;
+
+	if (!field.ptr)
+		return eddy_req_header(req, "authorization").ptr ? -ENOMEM : -ENOENT;
+	if (field.len < 6 || !eddy_str_eq_nocase(eddy_str(field.ptr, 6), EDDY_STR("basic ")))
+		return -EINVAL;
+	field = eddy_str_trim(eddy_str_skip(field, 6));
+	bytes = eddyi_arena_alloc(&req->arena, EDDYI_BASE64_DECODED(field.len) + 1);
+	if (!bytes)
+		return -ENOMEM;
+	len = field.len % 4 ? -EBADMSG : eddyi_base64_decode(field, bytes);
+	if (len < 0)
+		return -EINVAL;
+	*ret_credentials = eddy_str((char *)bytes, (size_t)len);
+	return 0;
 }
 
 size_t eddy_req_header_count(const struct eddy_req *req)
