@@ -48,10 +48,15 @@ static int greet_by_basic(struct eddy_req *req, struct eddy_res *res)
 Test(req, credentials_of_basic)
 {
 	static const char *const fields[][2] = {
-		{ "Basic YTpi", "a:b" }, { "basic  YTpi ", "a:b" },
-		{ "Basic YTo", NULL },   { "Basic YTp*", NULL },
-		{ "Basic", NULL },       { "BasicYTpi", NULL },
-		{ "Bearer YTpi", NULL }, { "Basic YTpi\nAuthorization: Basic YTpi", NULL },
+		{ "Basic YTpi", "a:b" },
+		{ "basic  YTpi ", "a:b" },
+		{ "Basic YTo", NULL },
+		{ "Basic YTp=", NULL },
+		{ "Basic YTp*", NULL },
+		{ "Basic", NULL },
+		{ "BasicYTpi", NULL },
+		{ "Bearer YTpi", NULL },
+		{ "Basic YTpi\nAuthorization: Basic YTpi", NULL },
 	};
 	struct eddy_app *app = eddy_app_new();
 	char text[128], answer[32];

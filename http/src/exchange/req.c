@@ -58,6 +58,7 @@ int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials)
 	/* Several fields are joined by commas, which are not base64. */
 	struct eddy_str field = eddy_req_header_joined(req, "authorization");
 	unsigned char *bytes;
+	char *again, *end;
 	ssize_t len;
 
 	if (!field.ptr)
@@ -66,10 +67,15 @@ int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials)
 		return -EINVAL;
 	field = eddy_str_trim(eddy_str_skip(field, 6));
 	bytes = eddyi_arena_alloc(&req->arena, EDDYI_BASE64_DECODED(field.len) + 1);
-	if (!bytes)
+	again = eddyi_arena_alloc(&req->arena, field.len + 4);
+	if (!bytes || !again)
 		return -ENOMEM;
-	len = field.len % 4 ? -EBADMSG : eddyi_base64_decode(field, bytes);
+	len = eddyi_base64_decode(field, bytes);
 	if (len < 0)
+		return -EINVAL;
+	/* Each credentials have only one text (RFC 4648 section 3.5). */
+	end = eddyi_base64_encode(bytes, (size_t)len, again);
+	if (!eddy_str_eq(field, eddy_str(again, (size_t)(end - again))))
 		return -EINVAL;
 	*ret_credentials = eddy_str((char *)bytes, (size_t)len);
 	return 0;
