@@ -9,7 +9,7 @@ int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 	return eddy_next(next, req, res);
 }
 
-/* Whatever methods there are: those that are not safe (RFC 9110 section 9.2.1). */
+/* Methods that are not safe, also unknown ones (RFC 9110 section 9.2.1). */
 static bool changes(struct eddy_req *req)
 {
 	struct eddy_str method = eddy_req_method(req);

@@ -3,6 +3,7 @@
 
 #include "digest_file.h"
 #include "exchange/req.h"
+#include "exchange/res.h"
 #include "text/structured.h"
 
 #include <eddy/internal/text.h>
@@ -50,7 +51,7 @@ static bool read_boolean(struct eddy_req *req, const char *name, bool *ret_value
 	return valid;
 }
 
-/* What a request says of its upload. */
+/* The fields of a request that tell of its upload. */
 struct said {
 	bool has_complete, complete;
 	bool has_offset, has_length;
@@ -139,13 +140,6 @@ static void set_complete(struct eddy_res *res, bool complete)
 	eddy_res_set_z(res, "upload-complete", complete ? "?1" : "?0");
 	if (knows_interim(res->req))
 		eddy_res_set_z(res, "upload-draft-interop-version", INTEROP_VERSION);
-}
-
-static void set_number(struct eddy_res *res, const char *name, uint64_t value)
-{
-	char text[EDDY_U64_SIZE];
-
-	eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
 }
 
 static const char *url_of(const struct eddy_uploads *uploads, struct eddy_req *req,
@@ -280,7 +274,7 @@ static int receive(struct part *part, uint64_t length)
 		return beyond(part->uploads, part->req, part->res, 413,
 			      "the upload is larger than max-size");
 	}
-	set_number(part->res, "upload-offset", partial->offset);
+	eddyi_res_set_u64(part->res, "upload-offset", partial->offset);
 	if (r == -EFBIG)
 		return beyond(part->uploads, part->req, part->res, 413, APPEND_TOO_LARGE);
 	return r < 0 ? eddyi_uploads_explain(part->req, partial, r) : 0;
@@ -368,7 +362,7 @@ static int mismatch(struct part *part)
 {
 	const uint64_t offsets[] = { part->partial->offset, part->said.offset };
 
-	set_number(part->res, "upload-offset", part->partial->offset);
+	eddyi_res_set_u64(part->res, "upload-offset", part->partial->offset);
 	return problem(part->res, 409, "mismatching-upload-offset",
 		       "offset from request does not match offset of resource", offsets);
 }
@@ -470,9 +464,9 @@ static int answer_state(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	length = eddyi_partial_length(&partial);
 	set_complete(res, partial.is_complete);
-	set_number(res, "upload-offset", partial.offset);
+	eddyi_res_set_u64(res, "upload-offset", partial.offset);
 	if (length != EDDY_LENGTH_UNKNOWN)
-		set_number(res, "upload-length", length);
+		eddyi_res_set_u64(res, "upload-length", length);
 	eddyi_draft_set_limits(uploads, req, res);
 	eddy_res_set_z(res, "cache-control", "no-store");
 	return 204;

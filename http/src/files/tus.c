@@ -29,13 +29,6 @@ static bool read_number(const struct eddy_req *req, const char *name, uint64_t *
 	return value.ptr && eddy_str_to_u64(value, ret_value) == 0 && *ret_value < INT64_MAX;
 }
 
-static void set_number(struct eddy_res *res, const char *name, uint64_t value)
-{
-	char text[EDDY_U64_SIZE];
-
-	eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
-}
-
 /* Set the offset, and when the upload expires. */
 static void set_state(const struct eddy_uploads *uploads, struct eddy_res *res,
 		      const struct eddyi_partial *partial)
@@ -43,7 +36,7 @@ static void set_state(const struct eddy_uploads *uploads, struct eddy_res *res,
 	char date[EDDYI_DATE_LEN + 1];
 	time_t seconds = (time_t)(uploads->options.expire_ns / EDDY_SECOND);
 
-	set_number(res, "upload-offset", partial->offset);
+	eddyi_res_set_u64(res, "upload-offset", partial->offset);
 	if (!partial->is_complete)
 		eddy_res_set(res, "upload-expires",
 			     eddyi_date_format(eddyi_clock_seconds() + seconds, date));
@@ -291,7 +284,7 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 	if (length == EDDY_LENGTH_UNKNOWN)
 		eddy_res_set_z(res, "upload-defer-length", "1");
 	else
-		set_number(res, "upload-length", length);
+		eddyi_res_set_u64(res, "upload-length", length);
 	metadata = eddyi_partial_text(&partial, "metadata");
 	if (metadata.len)
 		eddy_res_set(res, "upload-metadata", metadata);
@@ -326,7 +319,7 @@ static int offer(struct eddy_req *req, struct eddy_res *res)
 	if (EDDYI_TLS)
 		eddy_res_set_z(res, "tus-checksum-algorithm", "sha1,sha256,sha512");
 	if (max != EDDY_NEVER)
-		set_number(res, "tus-max-size", max);
+		eddyi_res_set_u64(res, "tus-max-size", max);
 	return 204;
 }
 
