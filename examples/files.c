@@ -82,7 +82,7 @@ static int get(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path;
 	bool slash;
-	int r = files_path_of(req, &path, &slash);
+	int r = eddy_req_path_beneath(req, &path, &slash);
 
 	if (r < 0)
 		return r;
@@ -108,7 +108,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path;
 	bool slash;
-	int r = files_path_of(req, &path, &slash);
+	int r = eddy_req_path_beneath(req, &path, &slash);
 
 	if (r < 0 || (!path.len && !slash))
 		return eddy_res_problem(res, 400,
@@ -153,7 +153,7 @@ static int post(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path;
 	bool slash;
-	int r = files_path_of(req, &path, &slash);
+	int r = eddy_req_path_beneath(req, &path, &slash);
 
 	if (r < 0)
 		return r;
@@ -189,7 +189,7 @@ static int delete (struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path;
 	bool slash;
-	int r = files_path_of(req, &path, &slash);
+	int r = eddy_req_path_beneath(req, &path, &slash);
 
 	if (r < 0 || (!path.len && !slash))
 		return 404;

@@ -38,14 +38,6 @@ static inline bool files_may_change(const struct files *files)
  * A path has no slash at its end, and is empty for the folder itself. Symbolic links are followed
  * only if they stay inside. */
 
-/* Whether the names of a path are listed, sent and accepted: none is empty or begins with a dot,
- * and they are UTF-8 without control bytes. */
-bool files_path_is_public(struct eddy_str path);
-
-/* Get the path of the request's route; `*ret_slash`: the target ends with a slash.
- * Return: 0, -ENOENT if it is not public. */
-int files_path_of(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash);
-
 /* Open an entry. Suspends. Return: a descriptor; -ENOENT, also if the path leads outside; -errno. */
 int files_open(const struct files *files, const char *path, int flags);
 

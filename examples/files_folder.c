@@ -25,7 +25,7 @@ static bool describe(const struct reading *reading, struct files_entry *entry)
 	const char *name = entry->dirent->d_name;
 	struct stat st;
 
-	if (!files_path_is_public(eddy_str_from(name)) ||
+	if (!eddy_path_is_public(eddy_str_from(name)) ||
 	    fstatat(reading->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	entry->size = (uint64_t)st.st_size;

@@ -4,10 +4,12 @@
 int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	eddy_res_set_z(res, "x-content-type-options", "nosniff");
+	/* A page elsewhere can't embed files, with the login that the browser keeps for this server. */
+	eddy_res_set_z(res, "cross-origin-resource-policy", "same-origin");
 	return eddy_next(next, req, res);
 }
 
-/* Whatever methods there are: those that are not safe (RFC 9110 section 9.2.1). */
+/* Methods that are not safe, also unknown ones (RFC 9110 section 9.2.1). */
 static bool changes(struct eddy_req *req)
 {
 	struct eddy_str method = eddy_req_method(req);

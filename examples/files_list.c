@@ -31,7 +31,7 @@
 static json_t *describe(const struct files_entry *entry)
 {
 	bool is_folder = S_ISDIR(entry->mode);
-	char date[32] = "";
+	char date[32] = "1970-01-01T00:00:00Z"; /* of years that gmtime_r() does not know */
 	struct tm tm;
 
 	if (gmtime_r(&entry->mtime, &tm))
@@ -401,5 +401,5 @@ int files_api(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	if (path.len > 1 && path.ptr[path.len - 1] == '/')
 		path.len--;
-	return files_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
+	return eddy_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
 }

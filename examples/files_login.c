@@ -1,12 +1,21 @@
 /* --login FILE: who may use the server. */
-#include "basic.h"
 #include "files.h"
 
+#include <eddy/log.h>
+#include <eddy/loop.h>
+#include <eddy/loop.h>
+#include <eddy/peer.h>
+#include <eddy/task.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A wrong login waits for this time, and so many wait at once. */
+#define GUESS_NS EDDY_SECOND
+#define GUESSES_MAX 64
 
 struct files_login {
 	struct files_login *next;
@@ -120,6 +129,32 @@ static bool is_known(const struct files_login *login, struct eddy_str text)
 	return known;
 }
 
+/* ---- guesses ---- */
+
+static atomic_uint guesses;
+static atomic_uint_least64_t warned_at;
+
+static void warn(const struct eddy_req *req)
+{
+	uint64_t now = eddy_now(), before = atomic_load(&warned_at);
+
+	if (now - before >= EDDY_SECOND && atomic_compare_exchange_strong(&warned_at, &before, now))
+		eddy_warn("files", "a wrong name or password came from %.*s",
+			  EDDY_FMT(eddy_req_peer(req)->text));
+}
+
+/* Let a wrong login wait, so that guessing takes long. Return: false if too many wait. */
+static bool wait_after_guess(const struct eddy_req *req)
+{
+	bool fits = atomic_fetch_add(&guesses, 1) < GUESSES_MAX;
+
+	warn(req);
+	if (fits)
+		eddy_sleep(GUESS_NS);
+	atomic_fetch_sub(&guesses, 1);
+	return fits;
+}
+
 int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct files *files = eddy_req_context(req);
@@ -128,11 +163,13 @@ int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res
 
 	if (!files->login)
 		return eddy_next(next, req, res);
-	r = basic_credentials(req, &text);
+	r = eddy_req_basic(req, &text);
 	if (r == -ENOMEM)
 		return r;
 	if (r == 0 && is_known(files->login, text))
 		return eddy_next(next, req, res);
+	if (r == 0 && !wait_after_guess(req))
+		return eddy_res_problem(res, 429, "too many wrong logins; try again later");
 	r = eddy_res_set_z(res, "www-authenticate", "Basic realm=\"files\", charset=\"UTF-8\"");
 	return r < 0 ? r : eddy_res_problem(res, 401, "a name and a password are required");
 }

@@ -63,9 +63,9 @@ int files_move(struct eddy_req *req, struct eddy_res *res)
 
 	if (r < 0)
 		return r;
-	if (!move.from.len || !files_path_is_public(move.from))
+	if (!move.from.len || !eddy_path_is_public(move.from))
 		return 404;
-	if (!move.to.len || !files_path_is_public(move.to))
+	if (!move.to.len || !eddy_path_is_public(move.to))
 		return eddy_res_problem(res, 400, "\"to\" is not the path of a public name");
 	paths[0] = eddy_req_strdup(req, move.from);
 	paths[1] = eddy_req_strdup(req, move.to);

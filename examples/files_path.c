@@ -1,53 +1,10 @@
-/* Paths beneath the folder: which are public, and how their entries are opened. */
+/* Paths beneath the folder: how their entries are opened. */
 #include "files.h"
 
 #include <eddy/file.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- public names ---- */
-
-/* Return: bytes of a character that is not ASCII; 0 if it is not UTF-8 (RFC 3629). */
-static size_t utf8_len(const unsigned char *at, size_t left)
-{
-	size_t len = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-	uint32_t code = at[0] & (0x7fu >> len);
-
-	if (at[0] < 0xc2 || at[0] > 0xf4 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (at[i] & 0x3f);
-	}
-	if (len == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000)))
-		return 0;
-	return len == 4 && (code < 0x10000 || code > 0x10ffff) ? 0 : len;
-}
-
-bool files_path_is_public(struct eddy_str path)
-{
-	const unsigned char *at = (const void *)path.ptr, *end = at + path.len;
-	bool is_first = true; /* of a name */
-
-	while (at < end) {
-		size_t len = *at < 0x80 ? 1 : utf8_len(at, (size_t)(end - at));
-
-		if (!len || *at < ' ' || *at == 0x7f || (is_first && (*at == '.' || *at == '/')))
-			return false;
-		is_first = *at == '/';
-		at += len;
-	}
-	return !is_first || !path.len;
-}
-
-int files_path_of(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash)
-{
-	int r = eddy_req_path_beneath(req, ret_path, ret_slash);
-
-	return r < 0 || files_path_is_public(*ret_path) ? r : -ENOENT;
-}
 
 /* ---- opening ---- */
 

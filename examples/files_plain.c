@@ -80,7 +80,7 @@ static int folder_of(struct eddy_req *req, struct eddy_str *ret_path)
 	r = eddy_req_query_get(req, "path", ret_path);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return files_path_is_public(*ret_path) ? 0 : -ENOENT;
+	return eddy_path_is_public(*ret_path) ? 0 : -ENOENT;
 }
 
 int files_plain(struct eddy_req *req, struct eddy_res *res)

@@ -1,5 +1,4 @@
 /* issuer: client authentication by the Authorization field (Basic). */
-#include "basic.h"
 #include "issuer.h"
 
 #include <errno.h>
@@ -55,7 +54,7 @@ static int split(char *text, size_t len, struct eddy_str *ret_id, struct eddy_st
 int issuer_basic(struct eddy_req *req, struct eddy_str *ret_id, struct eddy_str *ret_secret)
 {
 	struct eddy_str text;
-	int r = basic_credentials(req, &text);
+	int r = eddy_req_basic(req, &text);
 
 	return r < 0 ? r : split((char *)text.ptr, text.len, ret_id, ret_secret);
 }

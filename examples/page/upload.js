@@ -190,8 +190,9 @@ async function sendRest(t) {
 	if (!t.url) {
 		skipTo(t, 0);
 		const refused = await create(t);
+		// Too many incomplete uploads, or a folder on another file system: then in one request.
 		if (refused)
-			return refused;
+			return [501, 507].includes(refused.status) ? sendWhole(t) : refused;
 	}
 	for (;;) {
 		const from = t.sent;

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from coding import CODINGS, Flowing, decode, decode_by_command, node, run
-from wire import KIB, MIB, Case, Lost, Shared, curl, in_threads, is_sanitized, pattern, request
+from wire import KIB, MIB, Case, Lost, Shared, curl, in_threads, is_sanitized, links_of, pattern, request
 
 SIZES = (0, 1, 64 * KIB, 8 * MIB)
 
@@ -330,13 +330,7 @@ class Kept(Tour):
         return text
 
     def kept(self):
-        count = 0
-        for fd in os.listdir(f'/proc/{self.server.pid}/fd'):
-            try:
-                count += 'eddy-coded' in os.readlink(f'/proc/{self.server.pid}/fd/{fd}')
-            except FileNotFoundError:
-                pass
-        return count
+        return sum('eddy-coded' in link for link in links_of(self.server.pid))
 
     def test_hits_and_changes(self):
         before = self.kept()

@@ -13,7 +13,7 @@ import subprocess
 import unittest
 
 import network
-from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, Lost, Wire
+from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, Lost, Wire, links_of
 
 LADDER = os.path.join(EXAMPLES, 'ladder')
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples', 'ladder')
@@ -227,8 +227,7 @@ class Dialling(Ladder):
         """The lines of /proc/net/tcp of this process's sockets."""
         inodes = set()
         with contextlib.suppress(OSError):
-            for fd in os.listdir(f'/proc/{pid}/fd'):
-                inodes.update(re.findall(r'socket:\[(\d+)\]', os.readlink(f'/proc/{pid}/fd/{fd}')))
+            inodes.update(re.findall(r'socket:\[(\d+)\]', ' '.join(links_of(pid))))
         with open('/proc/net/tcp') as file:
             return ''.join(line for line in file if set(line.split()) & inodes)
 

@@ -1,13 +1,15 @@
 """files --login: who may use the server."""
 # needs: curl
 import base64
+import contextlib
 import os
 import subprocess
+import time
 import unittest
 
 import tls
 from tls import setUpModule, tearDownModule   # noqa: F401
-from wire import PROGRAMS, Case, form, part, request
+from wire import PROGRAMS, Case, form, in_threads, part, request
 
 
 def basic(credentials, scheme='Basic'):
@@ -63,13 +65,28 @@ class Login(Case):
         for who in ('anna:secret', 'anna:other', 'bert:a:b:c', 'zoë:pässwort 😀'):
             for scheme in ('Basic', 'basic', 'BASIC'):
                 self.assertEqual(server.get('/files/file', basic(who, scheme)).body, b'data', who)
-        for who in ('anna:secre', 'anna:secretx', 'anna:secretsecret', 'anna:', 'anna', '', ':', ':secret', 'Anna:secret', 'anna:Secret', 'anna:secret\n', 'bert:a',
-                    'bert:a:b', 'anna:a:b:c', 'anna:secret\0', b'zo\xeb:p\xe4sswort', 'anna:secret\nbert:a:b:c', 'x' * 5000):
-            self.assertUnknown(server.get('/files/file', basic(who)))
+        guesses = ('anna:secre', 'anna:secretx', 'anna:secretsecret', 'anna:', 'anna', '', ':', ':secret', 'Anna:secret', 'anna:Secret', 'anna:secret\n', 'bert:a',
+                    'bert:a:b', 'anna:a:b:c', 'anna:secret\0', b'zo\xeb:p\xe4sswort', 'anna:secret\nbert:a:b:c', 'x' * 5000)
+        began = time.monotonic()
+        in_threads(len(guesses), lambda i: self.assertUnknown(server.get('/files/file', basic(guesses[i]))))
+        self.assertGreater(time.monotonic() - began, 0.9, 'a wrong one waits')
+        self.assertRegex(server.log, 'a wrong name or password came from 127.0.0.1')
         good = basic('anna:secret')
         for field in ('Authorization: ', 'Authorization: Basic', 'Authorization: Basic !', good.replace('Basic', 'Bearer'), good[:-1], good + ' x', good + ',',
                       f'{good}\r\n{good}', good.replace('Basic ', 'Basic'), f'Proxy-{good}'):
             self.assertUnknown(server.get('/files/file', *field.split('\r\n')))
+
+    def test_guesses(self):
+        """So many wait; others learn at once that it is not their turn, and those who know are not held up."""
+        server = self.start()
+        statuses = []
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(server.connect()) for _ in range(80)]
+            for wire in wires:
+                wire.send(request('GET', '/files/file', basic('anna:guess')))
+            self.assertEqual(server.get('/files/file', basic('anna:secret')).body, b'data')
+            statuses = sorted(wire.read().status for wire in wires)
+        self.assertEqual(statuses, [401] * 64 + [429] * 16)
 
     def test_origin_and_host(self):
         """A page elsewhere can't use the login that a browser knows; but any name of the server will do."""
@@ -120,7 +137,7 @@ class Login(Case):
             done = subprocess.run(['curl', '-sk', '-u', who, '-o', '/dev/null', '-w', '%{http_code}', f'https://127.0.0.1:{server.port}/files/file'],
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
             self.assertEqual(done.stdout, want)
-        self.assertNotIn('WARN', server.log)
+        self.assertNotRegex(server.log, 'WARN files: no ')
 
     def test_warnings_without(self):
         server = self.serve(self.folder(), bind='0.0.0.0:0')

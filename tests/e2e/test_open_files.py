@@ -4,7 +4,7 @@ import time
 import unittest
 
 from tls import TlsCase, at, setUpModule, tearDownModule  # noqa: F401
-from wire import KIB, Case, Lost, Server, pattern, request
+from wire import KIB, Case, Lost, Server, links_of, pattern, request
 
 SIZES = (4 * KIB, 200 * KIB)
 
@@ -22,8 +22,7 @@ class Keeper(Case):
 
     def is_open(self, server, path):
         """Whether the server has the file open that is at the path, and nothing is sent now."""
-        path = os.path.realpath(path)
-        return any(os.path.realpath(f'/proc/{server.pid}/fd/{fd}') == path for fd in os.listdir(f'/proc/{server.pid}/fd'))
+        return os.path.realpath(path) in links_of(server.pid)
 
     def settle(self, server, path, url):
         """Ask until the file is kept."""

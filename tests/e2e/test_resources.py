@@ -6,14 +6,13 @@ import select
 import time
 import unittest
 
-from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, pattern, request
+from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, links_of, pattern, request
 
 
 class Resources(Case):
     def quiet(self, server, start, workers=1):
         self.eventually(lambda: server.held() <= start, 20,
-                        lambda: f'{server.held()} descriptors, {start} at the start: ' + str(
-                            [os.readlink(f'/proc/{server.pid}/fd/{n}') for n in os.listdir(f'/proc/{server.pid}/fd')]))
+                        lambda: f'{server.held()} descriptors, {start} at the start: ' + str(links_of(server.pid)))
         self.assertFewPipes(server, workers)
 
     def assertFewPipes(self, server, workers=1):

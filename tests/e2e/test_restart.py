@@ -9,7 +9,7 @@ import threading
 
 import tls
 from proxied import header, is_closed_at_once, peer_of, ports
-from wire import KIB, Case, Server, request
+from wire import KIB, Case, Server, links_of, request
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -128,8 +128,7 @@ class Restart(Case):
         self.assertEqual(server.process.wait(20), 0)
         self.assertEnds(pids[1])
         # The file of the keys is closed.
-        links = [os.readlink(f'/proc/{pids[-1]}/fd/{fd}') for fd in os.listdir(f'/proc/{pids[-1]}/fd')]
-        self.assertEqual([link for link in links if 'tickets' in link], [])
+        self.assertEqual([link for link in links_of(pids[-1]) if 'tickets' in link], [])
         self.end(server, pids[-1])
 
     def test_too_few_descriptors(self):
@@ -368,7 +367,7 @@ class Restart(Case):
         self.end(server, pid)
 
     def sockets(self, pid):
-        return len([fd for fd in os.listdir(f'/proc/{pid}/fd') if os.readlink(f'/proc/{pid}/fd/{fd}').startswith('socket:')])
+        return sum(link.startswith('socket:') for link in links_of(pid))
 
     def test_a_door_for_proxies(self):
         """Addresses that are written alike keep what is spoken there, and nobody is to be told of an end."""

@@ -245,9 +245,44 @@ class Draft(Resumable):
         url = self.create(server, 'x', 'Upload-Length: 10', body=b'x' * 10)
         self.assertEqual(server.ask(self.append(url, 10, b'x')).status, 400)
         self.assertProblem(server.get(url), 404)
-        # The size of a body in chunks is not known before.
-        url = self.create(server)
-        self.assertProblem(server.ask(self.append(url, 0, chunked('x' * 101), 'Transfer-Encoding: chunked')), 413)
+        # The size of a body in chunks is not known before. It does no harm to the upload.
+        url = self.create(server, 'x', 'Upload-Length: 900')
+        response = server.ask(self.append(url, 0, chunked('x' * 101), 'Transfer-Encoding: chunked'))
+        self.assertProblem(response, 413, 'max-append-size')
+        offset, _ = self.state(server, url)
+        self.assertEqual(response.header('upload-offset'), str(offset))
+        self.assertLessEqual(offset, 100)
+        self.assertEqual(server.ask(self.append(url, offset, b'x' * 50)).status, 204)
+
+    def test_length_below_the_offset(self):
+        """It does not lift a limit either."""
+        server = self.serve_uploads('--max', 1000, '--tus', '/tus')
+        url = self.create(server, body=b'x' * 100)
+        for length in (5, 99):
+            with server.connect() as wire:
+                wire.try_send(self.append(url, 100, chunked('y' * 2000), 'Transfer-Encoding: chunked', f'Upload-Length: {length}'))
+                response = wire.read()
+            self.assertEqual((response.status, response.json()['type']), (400, PROBLEMS + 'inconsistent-upload-length'))
+            self.assertEqual(self.state(server, url), (100, False))
+        response = server.ask(self.append(url, 100, b'', 'Upload-Length: 99', complete=True))
+        self.assertEqual(response.status, 400)
+        # A limit that is lower now than what has arrived.
+        server.kill()
+        server = self.serve_uploads('--max', 50)
+        with server.connect() as wire:
+            wire.try_send(self.append(url, 100, chunked('y' * 2000), 'Transfer-Encoding: chunked'))
+            self.assertProblem(wire.read(), 413)
+        self.assertEqual(self.names(), [])
+
+    def test_refused_before_its_bytes(self):
+        """That which would be refused at the end."""
+        os.mkdir(self.path('sub'))
+        server = self.serve_uploads('--no-replace', '--tus', '/tus')
+        self.create(server, 'x', complete=True, body=b'abc')
+        for name in ('sub', 'x'):
+            self.assertProblem(server.ask(request('POST', f'/files/{name}', 'Upload-Complete: ?0')), 409)
+        self.assertProblem(server.ask(request('POST', f'/files/{"n" * 300}/x', 'Upload-Complete: ?0')), 400)
+        self.assertEqual([name for name in self.hidden() if not name.endswith('.json')], [])
 
     def test_cancel(self):
         server = self.serve_uploads()
@@ -564,6 +599,21 @@ class Digests(Resumable):
         self.assertEqual(server.ask(self.append(url, 9, complete=True)).status, 201)
         self.assertEqual(self.read('x'), b'abcdefdef')
 
+    def test_killed_before_they_were_checked(self):
+        server = self.serve_uploads()
+        url = self.create(server, body=b'abc')
+        with server.connect() as wire:
+            wire.send(self.append(url, 3, b'', 'Content-Length: 300000', self.digest('Content-Digest', b'other')) + bytes(200000))
+            path = self.path('.eddy-uploads/' + url.split('/')[-1])
+            self.eventually(lambda: os.path.getsize(path) > 3)
+            server.kill()
+        server = self.serve_uploads()
+        self.assertEqual(self.state(server, url), (3, False))
+        self.assertEqual(server.ask(self.append(url, 3, b'def')).status, 204)
+        server.kill()
+        server = self.serve_uploads()
+        self.assertEqual(self.state(server, url), (6, False))
+
     def test_whole(self):
         server = self.serve_uploads()
         for data, status in ((b'abcdef', 201), (b'other', 400)):
@@ -679,6 +729,34 @@ class Tus(Resumable):
         for value in ('md5 AAAA', 'sha1', 'sha1 AAAA', 'sha1 ' + '*' * 28):
             self.assertProblem(server.ask(self.patch(url, 0, b'abc', f'Upload-Checksum: {value}')), 400)
         self.assertEqual(self.head(server, url).header('upload-offset'), '0')
+
+    def test_completed_by_head(self):
+        """An upload all of whose bytes had arrived when the server was killed, or when it could not get its name."""
+        server = self.serve_tus()
+        url = self.begin(server, 'x', 'Upload-Length: 3')
+        with open(self.path('.eddy-uploads/' + url.split('/')[-1]), 'wb') as file:
+            file.write(b'abc')
+        response = self.head(server, url)
+        self.assertEqual((response.header('upload-offset'), response.header('upload-expires')), ('3', None))
+        self.assertEqual(self.read('x'), b'abc')
+        os.mkdir(self.path('sub'))
+        url = self.begin(server, 'y', 'Upload-Length: 3', path='/tus/sub')
+        os.rmdir(self.path('sub'))
+        self.assertProblem(server.ask(self.patch(url, 0, b'abc')), 404)
+        self.assertEqual(server.get(url, self.TUS, method='HEAD').status, 404)
+        os.mkdir(self.path('sub'))
+        self.assertEqual(self.head(server, url).header('upload-offset'), '3')
+        self.assertEqual(self.read('sub/y'), b'abc')
+
+    def test_paths(self):
+        server = self.serve_tus()
+        for name in ('a\nb', '.hidden', 'a\x7fb'):
+            os.mkdir(self.path(name))
+        for path in ('/tus/a%0Ab', '/tus/.hidden', '/tus/a%7Fb', '/tus/%ff'):
+            response = server.ask(request('POST', path, self.TUS, self.metadata('x'), 'Upload-Length: 0'))
+            self.assertProblem(response, 404)
+        response = server.ask(request('POST', '/tus/', self.TUS, self.metadata('x') + ',b \xff', 'Upload-Length: 0'))
+        self.assertProblem(response, 400, 'upload-metadata')
 
     def test_termination(self):
         server = self.serve_tus()

@@ -15,7 +15,7 @@ import unittest
 import calls
 import tls
 from tls import setUpModule, tearDownModule   # noqa: F401
-from wire import KIB, PROGRAMS, Case, form, is_sanitized, part, request
+from wire import KIB, PROGRAMS, Case, form, is_sanitized, links_of, part, request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NOBODY = 65534
@@ -136,12 +136,7 @@ class Files(Sandboxed):
             self.assertIn(b'READY=1', manager.recv(4096))
             with open('/proc/net/unix') as table:
                 inodes = {line.split()[6] for line in table.readlines()[1:] if line.split()[4] == '0002'}
-            def sockets():
-                for fd in os.listdir(f'/proc/{server.pid}/fd'):
-                    with contextlib.suppress(FileNotFoundError):
-                        yield os.readlink(f'/proc/{server.pid}/fd/{fd}')[8:-1]
-
-            self.eventually(lambda: inodes.isdisjoint(sockets()))
+            self.eventually(lambda: inodes.isdisjoint(link[8:-1] for link in links_of(server.pid)))
             server.stop()
             manager.setblocking(False)
             with self.assertRaises(BlockingIOError):

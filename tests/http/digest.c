@@ -1,4 +1,4 @@
-/* Tests of http/src/message/digest.h, and of http/src/files/digest_file.h. What clients see is in
+/* Tests of http/src/message/digest.h, and of http/src/files/digest_file.h. Wire behaviour is tested by
  * tests/e2e/test_digest.py. */
 #include "files/digest_file.h"
 

@@ -516,6 +516,24 @@ static int beneath(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "%.*s %d", EDDY_FMT(path), slash);
 }
 
+Test(param, path_that_is_public)
+{
+	char name[258] = "a/";
+
+	memset(name + 2, 'n', 255);
+	cr_expect(eddy_path_is_public(EDDY_STR("")));
+	cr_expect(eddy_path_is_public(EDDY_STR("a/b c/\xc3\xa4.txt")));
+	cr_expect(eddy_path_is_public(eddy_str(name, 2 + 255)));
+	name[257] = 'n';
+	cr_expect_not(eddy_path_is_public(eddy_str(name, 2 + 256)));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("/a")));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("a/")));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("a//b")));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("a/../b")));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("a\nb")));
+	cr_expect_not(eddy_path_is_public(EDDY_STR("a/\xed\xa0\x80")));
+}
+
 Test(param, path_beneath_a_folder)
 {
 	struct eddy_app *app = eddy_app_new();
@@ -528,9 +546,10 @@ Test(param, path_beneath_a_folder)
 	EXPECT_ANSWER(app, GET("/f"), "200  0");
 	EXPECT_ANSWER(app, GET("/f/a/../b"), "200 b 0");
 	EXPECT_ANSWER(app, GET("/.x/f/a"), "200 a 0");
-	for (size_t i = 0; i < 5; i++) {
-		static const char *const paths[] = { "/f/.a", "/f/a/.b/c", "/f/a%2Fb", "/f/a//b",
-						     "/f/%2e%2e%2fa" };
+	for (size_t i = 0; i < 8; i++) {
+		static const char *const paths[] = { "/f/.a",   "/f/a/.b/c",     "/f/a%2Fb",
+						     "/f/a//b", "/f/%2e%2e%2fa", "/f/a%0ab/c",
+						     "/f/%ff",  "/f/a/b%7f" };
 		char head[64];
 		struct asked asked;
 

@@ -14,6 +14,17 @@ static struct eddyi_partials all;
 
 /* The system's answers. */
 static int rename_fails, mkdir_fails;
+static void (*before_look)(void);
+
+int fstatat(int dir, const char *path, struct stat *ret_st, int flags)
+{
+	void (*before)(void) = before_look;
+
+	before_look = NULL;
+	if (before)
+		before();
+	return (int)syscall(SYS_newfstatat, dir, path, ret_st, flags);
+}
 
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
@@ -60,7 +71,10 @@ static int create(struct eddyi_partial *partial, const char *path)
 
 static int find(struct eddyi_partial *partial, const char *id)
 {
-	return eddyi_partial_find(partial, &all, NULL, eddy_str_from(id));
+	char copy[EDDYI_PARTIAL_ID_LEN + 1]; /* it may be in `partial` */
+
+	snprintf(copy, sizeof(copy), "%s", id);
+	return eddyi_partial_find(partial, &all, NULL, eddy_str_from(copy));
 }
 
 /* Of all of the uploads. */
@@ -100,7 +114,6 @@ static int states(void *arg)
 	cr_assert_eq(find(&partial, id), 0);
 	cr_expect_eq(partial.offset, 6);
 	cr_expect(eddy_str_eq_z(eddyi_partial_text(&partial, "other"), "kept"));
-	cr_expect_eq(eddyi_partial_take_back(&partial, 4), 0);
 	cr_expect_eq(all.count, 1);
 	cr_expect_eq(eddyi_partial_publish(&partial, all.dir, "x", false, &replaced), 0);
 	cr_expect_not(replaced);
@@ -109,8 +122,8 @@ static int states(void *arg)
 
 	cr_assert_eq(find(&partial, id), 0);
 	cr_expect_eq(partial.fd, -1);
-	cr_expect_eq(partial.offset, 4);
-	cr_expect_eq(eddyi_partial_length(&partial), 4);
+	cr_expect_eq(partial.offset, 6);
+	cr_expect_eq(eddyi_partial_length(&partial), 6);
 	eddyi_partial_remove(&partial);
 	eddyi_partial_close(&partial);
 	cr_expect_eq(find(&partial, id), -ENOENT);
@@ -124,9 +137,130 @@ Test(partial, state_is_kept_until_it_is_removed)
 	cr_assert_eq(eddy_run(NULL, states, NULL), 0);
 }
 
+static void expect_offset(const char *id, uint64_t offset)
+{
+	struct eddyi_partial partial;
+
+	cr_expect_eq(find(&partial, id), 0);
+	cr_expect_eq(partial.offset, offset);
+	eddyi_partial_close(&partial);
+}
+
+static int savepoints(void *arg)
+{
+	struct eddyi_partial partial;
+	char id[sizeof(partial.id)];
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	cr_expect_eq(write(partial.fd, "ab", 2), 2);
+	partial.offset = 2;
+	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
+	cr_expect_eq(write(partial.fd, "cd", 2), 2);
+	/* As after a kill. */
+	eddyi_partial_close(&partial);
+	expect_offset(id, 2);
+
+	cr_assert_eq(find(&partial, id), 0);
+	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
+	cr_expect_eq(pwrite(partial.fd, "cd", 2, 2), 2);
+	cr_expect_eq(eddyi_partial_commit(&partial), 0);
+	eddyi_partial_close(&partial);
+	expect_offset(id, 4);
+
+	cr_assert_eq(find(&partial, id), 0);
+	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
+	cr_expect_eq(pwrite(partial.fd, "ef", 2, 4), 2);
+	cr_expect_eq(eddyi_partial_roll_back(&partial), 0);
+	cr_expect_eq(partial.offset, 4);
+	/* Bytes without a savepoint stay. */
+	cr_expect_eq(pwrite(partial.fd, "e", 1, 4), 1);
+	eddyi_partial_close(&partial);
+	expect_offset(id, 5);
+	return 0;
+}
+
+Test(partial, bytes_behind_a_savepoint_count_once_they_are_committed)
+{
+	cr_assert_eq(eddy_run(NULL, savepoints, NULL), 0);
+}
+
+static int roll_back_cancelled(void *arg)
+{
+	struct eddyi_partial *partial = arg;
+
+	while (eddy_sleep(EDDY_MS) == 0) {}
+	return eddyi_partial_roll_back(partial);
+}
+
+static int cancelled(void *arg)
+{
+	struct eddyi_partial partial;
+	struct eddy_scope scope;
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
+	cr_expect_eq(write(partial.fd, "ab", 2), 2);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "cancelled", roll_back_cancelled, &partial);
+	eddy_sleep(2 * EDDY_MS);
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	cr_expect_eq(lseek(partial.fd, 0, SEEK_END), 0);
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+Test(partial, rolling_back_is_not_cancelled)
+{
+	cr_assert_eq(eddy_run(NULL, cancelled, NULL), 0);
+}
+
+/* Complete "x", and replace it by another file with the inode number that the state has. */
+static int replaced_target(void *arg)
+{
+	struct eddyi_partial partial;
+	char id[sizeof(partial.id)], path[96];
+	bool replaced;
+	struct stat st;
+	int fd;
+
+	(void)arg;
+	cr_assert_eq(create(&partial, "x"), 0);
+	memcpy(id, partial.id, sizeof(id));
+	snprintf(path, sizeof(path), "%s/x", folder);
+	cr_expect_eq(eddyi_partial_publish(&partial, all.dir, "x", false, &replaced), 0);
+	eddyi_partial_close(&partial);
+	expect_offset(id, 0);
+	unlink(path);
+	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	cr_assert_eq(fstat(fd, &st), 0);
+	close(fd);
+	eddy_sleep(20 * EDDY_MS); /* longer than a tick of the clock of files */
+	cr_assert_eq(create(&partial, "y"), 0);
+	json_object_set_new(partial.state, "path", json_string("x"));
+	json_object_set_new(partial.state, "inode", json_integer((json_int_t)st.st_ino));
+	memcpy(id, partial.id, sizeof(id));
+	cr_expect_eq(eddyi_partial_save(&partial), 0);
+	snprintf(path, sizeof(path), "%s/" EDDYI_PARTIAL_FOLDER "/%s", folder, id);
+	unlink(path);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(find(&partial, id), -ENOENT);
+	eddyi_partial_close(&partial);
+	return 0;
+}
+
+Test(partial, target_is_known_by_the_time_it_was_made)
+{
+	cr_assert_eq(eddy_run(NULL, replaced_target, NULL), 0);
+}
+
 static int failures(void *arg)
 {
 	struct eddyi_partial partial;
+	char name[sizeof(partial.id) + 8];
 
 	(void)arg;
 	mkdir_fails = EROFS;
@@ -145,6 +279,17 @@ static int failures(void *arg)
 	eddyi_partial_close(&partial);
 	cr_expect_eq(find(&partial, "../x"), -ENOENT);
 	eddyi_partial_close(&partial);
+	cr_assert_eq(create(&partial, "x"), 0);
+	eddyi_partial_close(&partial);
+	/* A state that can't be read now is not one that does not exist. */
+	snprintf(name, sizeof(name), "%s.json", partial.id);
+	cr_expect_eq(renameat(all.folder, name, all.folder, "other"), 0);
+	cr_expect_eq(mkdirat(all.folder, name, 0700), 0);
+	cr_expect_eq(find(&partial, partial.id), -EISDIR);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(unlinkat(all.folder, name, AT_REMOVEDIR), 0);
+	cr_expect_eq(renameat(all.folder, "other", all.folder, name), 0);
+	expect_offset(partial.id, 0);
 	return 0;
 }
 
@@ -284,6 +429,50 @@ Test(partial, of_another_process_is_busy)
 	cr_assert_eq(eddy_run(NULL, locked, NULL), 0);
 }
 
+static struct eddyi_partial raced;
+
+/* As another process does, which held it when it was opened here. */
+static void publish_raced(void)
+{
+	char from[128], to[128];
+
+	snprintf(from, sizeof(from), "%s/" EDDYI_PARTIAL_FOLDER "/%s", folder, raced.id);
+	snprintf(to, sizeof(to), "%s/x", folder);
+	cr_expect_eq(rename(from, to), 0);
+}
+
+static int published(void *arg)
+{
+	struct eddyi_partial partial;
+	const bool *by_link = arg;
+
+	cr_assert_eq(create(&raced, "x"), 0);
+	cr_expect_eq(write(raced.fd, "abc", 3), 3);
+	if (*by_link)
+		cr_expect_eq(linkat(all.folder, raced.id, all.dir, "x", 0), 0);
+	else
+		before_look = publish_raced;
+	eddyi_partial_close(&raced);
+	cr_expect_eq(find(&partial, raced.id), 0);
+	cr_expect(partial.is_complete);
+	cr_expect_eq(partial.fd, -1);
+	cr_expect_eq(partial.offset, 3);
+	eddyi_partial_close(&partial);
+	cr_expect_eq(count_files(), 1);
+	return 0;
+}
+
+Test(partial, published_by_another_process_meanwhile_is_complete)
+{
+	cr_assert_eq(eddy_run(NULL, published, &(bool){ false }), 0);
+}
+
+/* Where a rename can't refuse to replace; the process ended before it unlinked the bytes. */
+Test(partial, published_by_a_link_is_complete)
+{
+	cr_assert_eq(eddy_run(NULL, published, &(bool){ true }), 0);
+}
+
 /* ---- the sweep ---- */
 
 static void count_expired(void *arg, const json_t *state)
@@ -323,4 +512,42 @@ static int sweep(void *arg)
 Test(partial, expired_ones_are_swept_unless_they_are_held)
 {
 	cr_assert_eq(eddy_run(NULL, sweep, NULL), 0);
+}
+
+static int crowd(void *arg)
+{
+	struct eddyi_partial empty, begun, fresh;
+	struct timespec times[2];
+
+	(void)arg;
+	create(&empty, "empty");
+	create(&begun, "begun");
+	cr_expect_eq(write(begun.fd, "x", 1), 1);
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec -= 61;
+	times[1] = times[0];
+	futimens(empty.fd, times);
+	futimens(begun.fd, times);
+	eddyi_partial_close(&empty);
+	eddyi_partial_close(&begun);
+	all.count_max = 3;
+	cr_expect_not(eddyi_partials_want_sweep(&all));
+	cr_expect_eq(eddyi_partials_sweep(&all, NULL, NULL), 0);
+	cr_expect_eq(all.count, 2);
+	all.count_max = 2;
+	all.swept = 0;
+	cr_expect(eddyi_partials_want_sweep(&all));
+	cr_expect_eq(eddyi_partials_sweep(&all, NULL, NULL), 0);
+	cr_expect_eq(all.count, 1);
+	expect_offset(begun.id, 1);
+	/* The next one comes a while later. */
+	cr_expect_eq(create(&fresh, "fresh"), 0);
+	eddyi_partial_close(&fresh);
+	cr_expect_not(eddyi_partials_want_sweep(&all));
+	return 0;
+}
+
+Test(partial, empty_ones_make_room_if_there_are_too_many)
+{
+	cr_assert_eq(eddy_run(NULL, crowd, NULL), 0);
 }

@@ -37,6 +37,41 @@ static int copy(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%s|%s|%.*s", head, empty, EDDY_FMT(eddy_req_header(req, "x-one")));
 }
 
+static int greet_by_basic(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str text;
+	int r = eddy_req_basic(req, &text);
+
+	return r < 0 ? eddy_res_ok(res, "%d", -r) : eddy_res_ok(res, "%.*s", EDDY_FMT(text));
+}
+
+Test(req, credentials_of_basic)
+{
+	static const char *const fields[][2] = {
+		{ "Basic YTpi", "a:b" },
+		{ "basic  YTpi ", "a:b" },
+		{ "Basic YTo", NULL },
+		{ "Basic YTp=", NULL },
+		{ "Basic YTp*", NULL },
+		{ "Basic", NULL },
+		{ "BasicYTpi", NULL },
+		{ "Bearer YTpi", NULL },
+		{ "Basic YTpi\nAuthorization: Basic YTpi", NULL },
+	};
+	struct eddy_app *app = eddy_app_new();
+	char text[128], answer[32];
+
+	eddy_app_map_get(app, "/", greet_by_basic);
+	EXPECT_ANSWER(app, "GET / HTTP/1.1\nHost: h\n\n", "200 2");
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		snprintf(text, sizeof(text), "GET / HTTP/1.1\nHost: h\nAuthorization: %s\n\n",
+			 fields[i][0]);
+		snprintf(answer, sizeof(answer), "200 %s", fields[i][1] ? fields[i][1] : "22");
+		EXPECT_ANSWER(app, text, answer);
+	}
+	eddy_app_free(app);
+}
+
 Test(req, copies_strings_for_calls_of_c)
 {
 	struct eddy_app *app = eddy_app_new();

@@ -339,7 +339,7 @@ static bool is_same_body(const struct row *row, const struct got *a, const struc
 	return a->len == b->len && (!a->len || memcmp(a->body, b->body, a->len) == 0);
 }
 
-/* What parts() sends. */
+/* The bytes that parts() sends. */
 static void expect_parts(const struct got *got)
 {
 	const size_t rest = LARGE - 1000;

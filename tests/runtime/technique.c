@@ -278,7 +278,7 @@ TASK_TEST(technique, dontcache_leaves_the_page_cache_as_it_was)
 {
 	int file = make_file(SIZE);
 
-	/* Whatever is supported, every piece comes whole. */
+	/* Every piece comes whole. */
 	send_some(EDDY_TECHNIQUE_DONTCACHE, file, 0, 0);
 	send_some(EDDY_TECHNIQUE_DONTCACHE, file, SIZE - 1, 1);
 	send_some(EDDY_TECHNIQUE_DONTCACHE, file, 5000, 65537);
@@ -321,7 +321,7 @@ TASK_TEST(technique, auto_caches_no_file_that_is_too_large)
 		drop_pages(file);
 		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), SIZE);
 		EXPECT_EQ(cached_pages(file), 0);
-		/* What is cached is spliced. */
+		/* A cached file is spliced. */
 		cache_pages(file);
 		EXPECT_EQ(send_some(EDDY_TECHNIQUE_AUTO, file, 0, SIZE), 0);
 		EXPECT_EQ(cached_pages(file), PAGES);

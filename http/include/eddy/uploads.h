@@ -9,10 +9,11 @@
  * (draft-ietf-httpbis-resumable-upload-12); with .tus, also one that speaks tus 1.0.0
  * (https://tus.io/protocols/resumable-upload). Bodies go from the socket to the page cache by splice.
  *
- * An upload has a URL of its own, which contains 128 random bits. Its bytes are kept in the hidden
- * folder `.eddy-uploads` of the folder, also across a kill of the server, and move to the file's path
- * when all have arrived: there is never a partial file of that name. A second request for an upload
- * ends the first. Bytes that a response has acknowledged stay.
+ * An upload has a URL of its own, which contains 128 random bits: a client that knows it may continue,
+ * read the offset of, and cancel the upload. Its bytes are kept in the hidden folder `.eddy-uploads` of
+ * the folder, also across a kill of the server, and move to the file's path when all have arrived: there
+ * is never a partial file of that name. A second request for an upload ends the first. Bytes that a
+ * response has acknowledged stay.
  *
  * The response to the last request is 201, or 200 if the file existed, with {"name":…,"size":…} unless
  * .complete has set a body.
@@ -36,6 +37,8 @@ struct eddy_upload {
 	void *data; /* .data of the options */
 };
 
+struct eddy_uploads;
+
 /* How uploads are received. A zero field takes its default. Strings are copied. */
 struct eddy_uploads_options {
 	/* Bytes of a file; default: .file_max of the route or the app; EDDY_NEVER: no limit. */
@@ -55,15 +58,18 @@ struct eddy_uploads_options {
 	const char *at;  /* path of the uploads' URLs; default "/uploads" */
 	const char *tus; /* path for tus, such as "/tus"; default: tus is not spoken */
 
-	/* May this upload begin? Also called for a plain upload. May suspend.
+	/* May this upload begin? Also called for a plain upload; not again for the requests that continue
+	 * one. May suspend.
 	 * Return: 0; a status or -errno, which is the response. */
 	int (*begin)(struct eddy_req *req, struct eddy_res *res, const struct eddy_upload *upload);
 	/* All bytes have arrived. It may inspect the file, set fields and a body of the response, and
 	 * change `upload->path` to another path in an existing folder, in request memory. May
 	 * suspend.
-	 * Return: 0; a status or -errno, which is the response, and the bytes are discarded. */
+	 * Return: 0; a status or -errno, which is the response, and the bytes are discarded, except
+	 * after -ECANCELED. */
 	int (*complete)(struct eddy_req *req, struct eddy_res *res, struct eddy_upload *upload);
-	/* An incomplete upload has expired and was removed. */
+	/* An incomplete upload has expired and was removed. Called from a task of the app, or from a
+	 * request that found too many incomplete ones. May suspend. */
 	void (*expired)(struct eddy_app *app, const struct eddy_upload *upload);
 	void *data; /* borrowed for the app's life */
 };
@@ -76,7 +82,6 @@ EDDY_API void eddy_app_map_uploads(union eddy_router router, const char *pattern
 
 /* For an app that maps PUT and POST itself: map only the URLs of uploads and those of tus.
  * Return: for the calls below; never NULL. */
-struct eddy_uploads;
 EDDY_API struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *dir,
 						   const struct eddy_uploads_options *options);
 
@@ -85,7 +90,8 @@ EDDY_API struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, con
 EDDY_API int eddy_uploads_receive(struct eddy_uploads *uploads, struct eddy_req *req,
 				  struct eddy_res *res, struct eddy_str path);
 
-/* Answer OPTIONS: that uploads to this path can be resumed, and the limits. Return: as a handler. */
+/* Answer OPTIONS: that uploads to this path can be resumed, and the limits. Never suspends. Return: as a
+ * handler. */
 EDDY_API int eddy_uploads_offer(struct eddy_uploads *uploads, struct eddy_req *req,
 				struct eddy_res *res);
 

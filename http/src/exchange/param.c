@@ -3,6 +3,7 @@
 #include "exchange_state.h"
 #include "req.h"
 
+#include "text/disposition.h"
 #include "text/json.h"
 #include "text/pairs.h"
 #include "text/syntax.h"
@@ -112,14 +113,23 @@ int eddyi_req_beneath(const struct eddy_req *req, bool (*accepts)(struct eddy_st
 	return 0;
 }
 
-static bool is_visible(struct eddy_str name)
+bool eddy_path_is_public(struct eddy_str path)
 {
-	return name.ptr[0] != '.';
+	struct eddy_str name;
+
+	if (!path.len)
+		return true;
+	while (eddy_str_split(&path, '/', &name))
+		if (!eddyi_filename_is_public(name))
+			return false;
+	return true;
 }
 
 int eddy_req_path_beneath(const struct eddy_req *req, struct eddy_str *ret_path, bool *ret_slash)
 {
-	return param_count(req) ? eddyi_req_beneath(req, is_visible, ret_path, ret_slash) : -EDOM;
+	return param_count(req) ?
+		       eddyi_req_beneath(req, eddyi_filename_is_public, ret_path, ret_slash) :
+		       -EDOM;
 }
 
 /* ---- the query ---- */

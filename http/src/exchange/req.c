@@ -2,6 +2,7 @@
 
 #include "coded.h"
 #include "peer.h"
+#include "text/base64.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/layer.h>
@@ -50,6 +51,34 @@ struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name)
 struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name)
 {
 	return eddyi_head_join(&req->head, name);
+}
+
+int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials)
+{
+	/* Several fields are joined by commas, which are not base64. */
+	struct eddy_str field = eddy_req_header_joined(req, "authorization");
+	unsigned char *bytes;
+	char *again, *end;
+	ssize_t len;
+
+	if (!field.ptr)
+		return eddy_req_header(req, "authorization").ptr ? -ENOMEM : -ENOENT;
+	if (field.len < 6 || !eddy_str_eq_nocase(eddy_str(field.ptr, 6), EDDY_STR("basic ")))
+		return -EINVAL;
+	field = eddy_str_trim(eddy_str_skip(field, 6));
+	bytes = eddyi_arena_alloc(&req->arena, EDDYI_BASE64_DECODED(field.len) + 1);
+	again = eddyi_arena_alloc(&req->arena, field.len + 4);
+	if (!bytes || !again)
+		return -ENOMEM;
+	len = eddyi_base64_decode(field, bytes);
+	if (len < 0)
+		return -EINVAL;
+	/* Each credentials have only one text (RFC 4648 section 3.5). */
+	end = eddyi_base64_encode(bytes, (size_t)len, again);
+	if (!eddy_str_eq(field, eddy_str(again, (size_t)(end - again))))
+		return -EINVAL;
+	*ret_credentials = eddy_str((char *)bytes, (size_t)len);
+	return 0;
 }
 
 size_t eddy_req_header_count(const struct eddy_req *req)

@@ -285,6 +285,13 @@ static bool describes_body(struct eddy_str name)
 	return false;
 }
 
+int eddyi_res_set_u64(struct eddy_res *res, const char *name, uint64_t value)
+{
+	char text[EDDY_U64_SIZE];
+
+	return eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
+}
+
 void eddyi_res_clear_body(struct eddy_res *res)
 {
 	unsigned kept = 0;

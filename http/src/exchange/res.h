@@ -27,6 +27,9 @@ int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last);
 /* The same with a part of a file, which is never the last. */
 int eddyi_res_send_file(struct eddy_res *res, struct eddy_transfer *file);
 
+/* Set a field to a decimal number. Return: as eddy_res_set(). */
+int eddyi_res_set_u64(struct eddy_res *res, const char *name, uint64_t value);
+
 struct eddyi_res_fields {
 	struct eddyi_header *headers; /* followed by the text */
 	unsigned count;

@@ -3,6 +3,7 @@
 
 #include "digest_file.h"
 #include "exchange/req.h"
+#include "exchange/res.h"
 #include "text/structured.h"
 
 #include <eddy/internal/text.h>
@@ -16,6 +17,7 @@
 #define PROBLEMS "https://iana.org/assignments/http-problem-types#"
 /* The largest integer of a structured field (RFC 9651 section 3.3.1). */
 #define INTEGER_MAX 999999999999999ULL
+#define APPEND_TOO_LARGE "the body is larger than max-append-size"
 /* Between two interim responses that tell the offset. */
 #define PROGRESS_NS EDDY_SECOND
 
@@ -49,7 +51,7 @@ static bool read_boolean(struct eddy_req *req, const char *name, bool *ret_value
 	return valid;
 }
 
-/* What a request says of its upload. */
+/* The fields of a request that tell of its upload. */
 struct said {
 	bool has_complete, complete;
 	bool has_offset, has_length;
@@ -77,12 +79,15 @@ bool eddyi_draft_is_asked(struct eddy_req *req)
 static int learn_length(const struct said *said, uint64_t offset, uint64_t *length)
 {
 	uint64_t known = *length;
+	bool ends = said->complete && said->content != EDDY_LENGTH_UNKNOWN;
 
+	if (ends && said->content > (uint64_t)INT64_MAX - offset)
+		return -EINVAL;
 	if (said->has_length)
 		*length = said->length;
-	if (known != EDDY_LENGTH_UNKNOWN && *length != known)
+	if ((known != EDDY_LENGTH_UNKNOWN && *length != known) || *length < offset)
 		return -EINVAL;
-	if (!said->complete || said->content == EDDY_LENGTH_UNKNOWN)
+	if (!ends)
 		return 0;
 	if (*length != EDDY_LENGTH_UNKNOWN && *length != offset + said->content)
 		return -EINVAL;
@@ -135,13 +140,6 @@ static void set_complete(struct eddy_res *res, bool complete)
 	eddy_res_set_z(res, "upload-complete", complete ? "?1" : "?0");
 	if (knows_interim(res->req))
 		eddy_res_set_z(res, "upload-draft-interop-version", INTEROP_VERSION);
-}
-
-static void set_number(struct eddy_res *res, const char *name, uint64_t value)
-{
-	char text[EDDY_U64_SIZE];
-
-	eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
 }
 
 static const char *url_of(const struct eddy_uploads *uploads, struct eddy_req *req,
@@ -202,7 +200,7 @@ static int check_limits(const struct eddy_uploads *uploads, struct eddy_req *req
 	if (said->content == EDDY_LENGTH_UNKNOWN)
 		return 0;
 	if (options->append_max && said->content > options->append_max)
-		return beyond(uploads, req, res, 413, "the body is larger than max-append-size");
+		return beyond(uploads, req, res, 413, APPEND_TOO_LARGE);
 	if (said->content < options->append_min && !said->complete)
 		return beyond(uploads, req, res, 400, "the body is smaller than min-append-size");
 	return 0;
@@ -252,55 +250,34 @@ static uint64_t append_max_of(const struct part *part)
 	return max ? max : EDDY_NEVER;
 }
 
-/* The limit of the offset at the end of this request. */
-static uint64_t end_of(const struct part *part, uint64_t length)
-{
-	uint64_t max = eddyi_uploads_max(part->uploads, part->req);
-
-	if (append_max_of(part) < max - part->partial->offset)
-		max = part->partial->offset + append_max_of(part);
-	return length < max ? length : max;
-}
-
-/* Append the body if it has the digest that is announced: bytes that have not are taken back, and so
- * their offset is not told before.
- * Return: 0; -errno. */
-static int take(struct part *part, uint64_t length)
-{
-	struct eddyi_partial *partial = part->partial;
-	bool checks = part->announced.known, tells = knows_interim(part->req) && !checks;
-	uint64_t from = partial->offset;
-	int r, taken_back;
-
-	part->told = eddy_now();
-	r = eddyi_partial_receive(partial, part->req, end_of(part, length), tells ? tell : NULL,
-				  part);
-	if (r == 0 && checks)
-		r = eddyi_digest_check(part->req, EDDYI_CONTENT_DIGEST, &part->announced,
-				       partial->fd, from, partial->offset - from);
-	if (r < 0 && checks && r != -EFBIG) {
-		taken_back = eddyi_partial_take_back(partial, from);
-		r = taken_back < 0 ? taken_back : r;
-	}
-	return r < 0 ? r : eddyi_partial_sync(partial);
-}
-
 /* Append the body. Return: 0; otherwise as a handler or ANSWERED. */
 static int receive(struct part *part, uint64_t length)
 {
-	int r = take(part, length);
+	struct eddyi_partial *partial = part->partial;
+	uint64_t whole = eddyi_uploads_max(part->uploads, part->req), end;
+	int r;
 
+	whole = length < whole ? length : whole;
+	/* A body of unknown length may turn out to be larger than one request's may be. */
+	end = whole > partial->offset && whole - partial->offset > append_max_of(part) ?
+		      partial->offset + append_max_of(part) :
+		      whole;
+	part->told = eddy_now();
+	r = eddyi_uploads_append(partial, part->req, end, EDDYI_CONTENT_DIGEST, &part->announced,
+				 knows_interim(part->req) ? tell : NULL, part);
 	set_complete(part->res, false);
-	if (r == -EFBIG) {
+	if (r == -EFBIG && end == whole) {
 		/* The draft's section 4.4.2: the upload is invalid from now on. */
-		eddyi_partial_remove(part->partial);
+		eddyi_partial_remove(partial);
 		if (length != EDDY_LENGTH_UNKNOWN)
 			return inconsistent(part->res);
 		return beyond(part->uploads, part->req, part->res, 413,
-			      "the upload is larger than a limit");
+			      "the upload is larger than max-size");
 	}
-	set_number(part->res, "upload-offset", part->partial->offset);
-	return r < 0 ? eddyi_uploads_explain(part->req, part->partial, r) : 0;
+	eddyi_res_set_u64(part->res, "upload-offset", partial->offset);
+	if (r == -EFBIG)
+		return beyond(part->uploads, part->req, part->res, 413, APPEND_TOO_LARGE);
+	return r < 0 ? eddyi_uploads_explain(part->req, partial, r) : 0;
 }
 
 /* After all of the body has arrived. Return: as a handler. */
@@ -385,7 +362,7 @@ static int mismatch(struct part *part)
 {
 	const uint64_t offsets[] = { part->partial->offset, part->said.offset };
 
-	set_number(part->res, "upload-offset", part->partial->offset);
+	eddyi_res_set_u64(part->res, "upload-offset", part->partial->offset);
 	return problem(part->res, 409, "mismatching-upload-offset",
 		       "offset from request does not match offset of resource", offsets);
 }
@@ -487,9 +464,9 @@ static int answer_state(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	length = eddyi_partial_length(&partial);
 	set_complete(res, partial.is_complete);
-	set_number(res, "upload-offset", partial.offset);
+	eddyi_res_set_u64(res, "upload-offset", partial.offset);
 	if (length != EDDY_LENGTH_UNKNOWN)
-		set_number(res, "upload-length", length);
+		eddyi_res_set_u64(res, "upload-length", length);
 	eddyi_draft_set_limits(uploads, req, res);
 	eddy_res_set_z(res, "cache-control", "no-store");
 	return 204;

@@ -267,7 +267,7 @@ static int reserve(struct eddyi_incoming *incoming, uint64_t len)
 
 static uint64_t room_in(const struct eddyi_incoming *incoming)
 {
-	return incoming->max - incoming->written;
+	return incoming->max > incoming->written ? incoming->max - incoming->written : 0;
 }
 
 int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)

@@ -18,7 +18,11 @@
 
 /* A request whose upload another one wants ends within this time, unless its disk is stuck. */
 #define END_NS (5 * EDDY_SECOND)
+/* While there are too many: uploads without a byte for this time are removed, and this often. */
+#define EMPTY_NS (60 * EDDY_SECOND)
+#define CROWDED_NS (10 * EDDY_SECOND)
 #define STATE_MAX ((size_t)(64 * EDDY_KIB))
+#define SAVEPOINT "savepoint"
 /* Room for ID and a suffix. */
 #define NAME_SIZE (EDDYI_PARTIAL_ID_LEN + sizeof(".json"))
 
@@ -161,6 +165,19 @@ bool eddyi_partial_is_wanted(const struct eddyi_partial *partial)
 
 /* ---- files: these functions block, and run on the offload pool ---- */
 
+static bool is_id(struct eddy_str id)
+{
+	for (size_t i = 0; i < id.len; i++)
+		if (!strchr("0123456789abcdef", id.ptr[i]) || !id.ptr[i])
+			return false;
+	return id.len == EDDYI_PARTIAL_ID_LEN;
+}
+
+static bool begins_with_id(const char *name)
+{
+	return strlen(name) >= EDDYI_PARTIAL_ID_LEN && is_id(eddy_str(name, EDDYI_PARTIAL_ID_LEN));
+}
+
 static const char *name_of(const char *id, const char *suffix, char name[NAME_SIZE])
 {
 	stpcpy(stpcpy(name, id), suffix);
@@ -258,53 +275,73 @@ static int save(void *arg)
 	return r;
 }
 
-/* Return: NULL if there is none, or it is damaged. */
-static json_t *read_state(int folder, const char *id)
+/* Return: 0; -ENOENT if there is none, or it is damaged; -errno. */
+static int read_state(int folder, const char *id, json_t **ret_state)
 {
 	char name[NAME_SIZE];
 	int fd = eddyi_openat_now(folder, name_of(id, ".json", name),
 				  O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	char *text = fd < 0 ? NULL : malloc(STATE_MAX);
+	ssize_t len = text ? eddyi_pread_now(fd, text, STATE_MAX, 0) : -1;
+	int r = len < 0 ? -errno : -ENOENT;
 	json_t *state = NULL;
-	char *text;
-	ssize_t len;
 
-	if (fd < 0)
-		return NULL;
-	text = malloc(STATE_MAX);
-	len = text ? eddyi_pread_now(fd, text, STATE_MAX, 0) : -1;
 	if (len > 0)
 		state = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
 	free(text);
-	eddyi_close_now(fd);
-	if (json_is_string(json_object_get(state, "path")))
-		return state;
+	if (fd >= 0)
+		eddyi_close_now(fd);
+	if (json_is_string(json_object_get(state, "path"))) {
+		*ret_state = state;
+		return 0;
+	}
 	json_decref(state);
-	return NULL;
+	return r;
 }
 
-static bool is_past(const struct eddyi_partials *all, struct timespec time)
+static bool is_past(uint64_t age_ns, struct timespec time)
 {
 	uint64_t now = eddyi_clock(CLOCK_REALTIME);
 	uint64_t then = (uint64_t)time.tv_sec * EDDY_SECOND + (uint64_t)time.tv_nsec;
 
-	return now > then && now - then > all->expire_ns;
+	return now > then && now - then > age_ns;
 }
 
-/* Return: whether an upload of this state is complete, and its target still there. */
-static bool has_arrived(const struct eddyi_partials *all, const json_t *state, struct stat *ret_st)
+/* Get the time a file was made, in ns; 0 if its file system does not keep it. A file that gets the
+ * inode number of a removed one is younger. */
+static json_int_t birth_of(int fd)
+{
+	struct statx st;
+
+	if (eddyi_statx_now(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return 0;
+	return (json_int_t)(st.stx_btime.tv_sec * (int64_t)EDDY_SECOND + st.stx_btime.tv_nsec);
+}
+
+static bool has_number(const json_t *state, const char *name, json_int_t value)
+{
+	return json_integer_value(json_object_get(state, name)) == value;
+}
+
+/* Look for the target of an upload whose bytes have gone. Return: 0; -ENOENT if it was never
+ * completed, or its target is no longer there; -errno. */
+static int find_target(const struct eddyi_partials *all, const json_t *state, struct stat *ret_st)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
 	const char *path = json_string_value(json_object_get(state, "path"));
-	int fd = eddyi_openat2_now(all->dir, path, &how, sizeof(how));
-	bool arrived;
+	int fd = eddyi_openat2_now(all->dir, path, &how, sizeof(how)), r = 0;
 
 	if (fd < 0)
-		return false;
-	arrived = eddyi_fstat_now(fd, ret_st) == 0 &&
-		  json_integer_value(json_object_get(state, "inode")) == (json_int_t)ret_st->st_ino;
+		return errno == ENOTDIR || errno == ELOOP || errno == EXDEV ? -ENOENT : -errno;
+	if (eddyi_fstat_now(fd, ret_st) < 0)
+		r = -errno;
+	else if (!has_number(state, "inode", (json_int_t)ret_st->st_ino) ||
+		 !has_number(state, "birth", birth_of(fd)))
+		r = -ENOENT;
 	eddyi_close_now(fd);
-	return arrived;
+	return r;
 }
 
 struct creation {
@@ -315,7 +352,6 @@ struct creation {
 static int create_file(struct eddyi_partial *partial, int folder, int target)
 {
 	struct stat st, st_target;
-	int r;
 
 	if (eddyi_fstat_now(folder, &st) < 0 || eddyi_fstat_now(target, &st_target) < 0)
 		return -errno;
@@ -326,8 +362,17 @@ static int create_file(struct eddyi_partial *partial, int folder, int target)
 	if (partial->fd < 0 || eddyi_fstat_now(partial->fd, &st) < 0)
 		return -errno;
 	lock_file(partial->fd);
-	r = json_object_set_new(partial->state, "inode", json_integer((json_int_t)st.st_ino));
-	return r < 0 ? -ENOMEM : save(partial);
+	if (json_object_set_new(partial->state, "inode", json_integer((json_int_t)st.st_ino)) < 0 ||
+	    json_object_set_new(partial->state, "birth", json_integer(birth_of(partial->fd))) < 0)
+		return -ENOMEM;
+	return save(partial);
+}
+
+static void close_bytes(struct eddyi_partial *partial)
+{
+	if (partial->fd >= 0)
+		eddyi_close_now(partial->fd);
+	partial->fd = -1;
 }
 
 static int create(void *arg)
@@ -341,41 +386,74 @@ static int create(void *arg)
 		r = create_file(partial, folder, creation->target);
 	if (r < 0 && partial->fd >= 0) {
 		eddyi_unlinkat_now(folder, partial->id, 0);
-		eddyi_close_now(partial->fd);
-		partial->fd = -1;
+		close_bytes(partial);
 	}
 	return r;
+}
+
+/* Open and lock the bytes. Return: 0; -ENOENT if there are none, or another process has just published
+ * or removed them; -EBUSY; -errno. */
+static int open_bytes(struct eddyi_partial *partial, int folder, struct stat *ret_st)
+{
+	struct stat named;
+
+	close_bytes(partial);
+	partial->fd = eddyi_openat_now(folder, partial->id, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (partial->fd < 0)
+		return -errno;
+	if (lock_file(partial->fd) < 0)
+		return -EBUSY;
+	if (eddyi_fstat_now(partial->fd, ret_st) < 0 ||
+	    eddyi_fstatat_now(folder, partial->id, &named, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (ret_st->st_nlink == 1)
+		return 0;
+	/* Published by a link, which was not followed by its unlinking. */
+	eddyi_unlinkat_now(folder, partial->id, 0);
+	return -ENOENT;
+}
+
+/* Take back the bytes behind the savepoint, if there is one. */
+static int roll_back(void *arg)
+{
+	struct eddyi_partial *partial = arg;
+	const json_t *savepoint = json_object_get(partial->state, SAVEPOINT);
+
+	if (!json_is_integer(savepoint))
+		return 0;
+	partial->offset = (uint64_t)json_integer_value(savepoint);
+	if (eddyi_ftruncate_now(partial->fd, (off_t)partial->offset) < 0)
+		return -errno;
+	json_object_del(partial->state, SAVEPOINT);
+	return save(partial);
 }
 
 static int find(void *arg)
 {
 	struct eddyi_partial *partial = arg;
 	struct eddyi_partials *all = partial->all;
-	int folder = folder_of(all, false);
+	int folder = folder_of(all, false), r;
 	struct stat st;
 
 	if (folder < 0)
 		return folder;
-	if (!partial->state)
-		partial->state = read_state(folder, partial->id);
-	if (!partial->state)
+	r = open_bytes(partial, folder, &st);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	partial->is_complete = r < 0;
+	if (partial->is_complete)
+		close_bytes(partial);
+	json_decref(partial->state);
+	partial->state = NULL;
+	r = read_state(folder, partial->id, &partial->state);
+	if (r == 0 && partial->is_complete)
+		r = find_target(all, partial->state, &st);
+	if (r < 0)
+		return r;
+	if (is_past(all->expire_ns, partial->is_complete ? st.st_ctim : st.st_mtim))
 		return -ENOENT;
-	partial->fd = eddyi_openat_now(folder, partial->id, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
-	if (partial->fd < 0 && errno != ENOENT)
-		return -errno;
-	if (partial->fd < 0) {
-		if (!has_arrived(all, partial->state, &st) || is_past(all, st.st_ctim))
-			return -ENOENT;
-		partial->is_complete = true;
-	} else if (eddyi_fstat_now(partial->fd, &st) < 0) {
-		return -errno;
-	} else if (lock_file(partial->fd) < 0) {
-		return -EBUSY;
-	} else if (is_past(all, st.st_mtim)) {
-		return -ENOENT;
-	}
 	partial->offset = (uint64_t)st.st_size;
-	return 0;
+	return partial->is_complete ? 0 : roll_back(partial);
 }
 
 static int discard(void *arg)
@@ -388,8 +466,7 @@ static int discard(void *arg)
 	if (!partial->is_complete)
 		eddyi_unlinkat_now(folder, partial->id, 0);
 	/* This may free its pages, which takes a while. */
-	if (partial->fd >= 0)
-		eddyi_close_now(partial->fd);
+	close_bytes(partial);
 	return 0;
 }
 
@@ -467,14 +544,6 @@ int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *a
 	if (r < 0)
 		uncount(all);
 	return r;
-}
-
-static bool is_id(struct eddy_str id)
-{
-	for (size_t i = 0; i < id.len; i++)
-		if (!strchr("0123456789abcdef", id.ptr[i]) || !id.ptr[i])
-			return false;
-	return id.len == EDDYI_PARTIAL_ID_LEN;
 }
 
 int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
@@ -562,12 +631,29 @@ int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, u
 	return r < 0 ? r : measured;
 }
 
-int eddyi_partial_take_back(struct eddyi_partial *partial, uint64_t offset)
+int eddyi_partial_savepoint(struct eddyi_partial *partial)
 {
-	int r = eddy_ftruncate(partial->fd, offset);
+	json_t *offset = json_integer((json_int_t)partial->offset);
 
-	if (r == 0)
-		partial->offset = offset;
+	if (json_object_set_new(partial->state, SAVEPOINT, offset) < 0)
+		return -ENOMEM;
+	return eddyi_partial_save(partial);
+}
+
+int eddyi_partial_commit(struct eddyi_partial *partial)
+{
+	json_object_del(partial->state, SAVEPOINT);
+	return eddyi_partial_save(partial);
+}
+
+int eddyi_partial_roll_back(struct eddyi_partial *partial)
+{
+	struct eddy_scope shield;
+	int r;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	r = eddy_offload(roll_back, partial);
+	eddy_scope_end(&shield);
 	return r;
 }
 
@@ -598,6 +684,7 @@ int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *na
 
 void eddyi_partial_remove(struct eddyi_partial *partial)
 {
+	bool had_bytes = partial->fd >= 0;
 	struct eddy_scope shield;
 
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
@@ -605,9 +692,8 @@ void eddyi_partial_remove(struct eddyi_partial *partial)
 	eddy_scope_end(&shield);
 	if (!partial->is_complete)
 		uncount(partial->all);
-	if (partial->fd >= 0)
+	if (had_bytes && partial->fd < 0)
 		eddyi_descriptors_give_back(partial->party, true);
-	partial->fd = -1;
 	partial->is_complete = true;
 }
 
@@ -617,61 +703,73 @@ struct sweep {
 	struct eddyi_partials *all;
 	json_t *expired; /* an array of states */
 	unsigned count;  /* of incomplete ones that stay */
+	bool is_crowded; /* there are as many as may be */
 };
 
-/* Remove the bytes of an upload unless it is held. Return: whether they were removed. */
-static bool remove_bytes(int folder, const char *id)
+static bool has_expired(const struct sweep *sweep, const struct stat *st)
+{
+	return is_past(sweep->all->expire_ns, st->st_mtim) ||
+	       (sweep->is_crowded && st->st_size == 0 && is_past(EMPTY_NS, st->st_mtim));
+}
+
+/* Remove the bytes of an upload that has expired, unless it is held. Return: whether they were
+ * removed. */
+static bool remove_bytes(struct sweep *sweep, int folder, const char *id)
 {
 	int fd = eddyi_openat_now(folder, id, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	struct stat st;
 	bool removed;
 
 	if (fd < 0)
 		return false;
-	removed = lock_file(fd) == 0 && eddyi_unlinkat_now(folder, id, 0) == 0;
+	removed = lock_file(fd) == 0 && eddyi_fstat_now(fd, &st) == 0 && has_expired(sweep, &st) &&
+		  eddyi_unlinkat_now(folder, id, 0) == 0;
 	eddyi_close_now(fd);
 	return removed;
 }
 
 static void sweep_bytes(struct sweep *sweep, int folder, const char *id)
 {
+	json_t *state = NULL;
 	struct stat st;
 	char name[NAME_SIZE];
 
 	if (eddyi_fstatat_now(folder, id, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	if (!is_past(sweep->all, st.st_mtim) || !remove_bytes(folder, id)) {
+	if (!has_expired(sweep, &st) || !remove_bytes(sweep, folder, id)) {
 		sweep->count++;
 		return;
 	}
-	json_array_append_new(sweep->expired, read_state(folder, id));
+	if (read_state(folder, id, &state) == 0)
+		json_array_append_new(sweep->expired, state);
 	eddyi_unlinkat_now(folder, name_of(id, ".json", name), 0);
 }
 
 /* Remove a state whose upload was completed long ago, or is gone. */
 static void sweep_state(struct sweep *sweep, int folder, const char *id, const char *name)
 {
+	json_t *state = NULL;
 	struct stat st;
-	json_t *state;
+	int r;
 
 	if (eddyi_fstatat_now(folder, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
 	    eddyi_fstatat_now(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !is_past(sweep->all, st.st_mtim))
+	    !is_past(sweep->all->expire_ns, st.st_mtim))
 		return;
-	state = read_state(folder, id);
-	if (!state || !has_arrived(sweep->all, state, &st) || is_past(sweep->all, st.st_ctim))
+	r = read_state(folder, id, &state);
+	if (r == 0)
+		r = find_target(sweep->all, state, &st);
+	if (r == -ENOENT || (r == 0 && is_past(sweep->all->expire_ns, st.st_ctim)))
 		eddyi_unlinkat_now(folder, name, 0);
 	json_decref(state);
 }
 
 static void sweep_entry(struct sweep *sweep, int folder, const char *name)
 {
-	size_t len = strlen(name);
 	char id[EDDYI_PARTIAL_ID_LEN + 1];
 
-	if (len < EDDYI_PARTIAL_ID_LEN || !is_id(eddy_str(name, EDDYI_PARTIAL_ID_LEN)))
-		return;
 	snprintf(id, sizeof(id), "%s", name);
-	if (len == EDDYI_PARTIAL_ID_LEN)
+	if (strcmp(name, id) == 0)
 		sweep_bytes(sweep, folder, id);
 	else
 		sweep_state(sweep, folder, id, name);
@@ -696,9 +794,20 @@ static int sweep_all(void *arg)
 		return error;
 	}
 	while ((entry = eddyi_readdir_now(list)))
-		sweep_entry(sweep, folder, entry->d_name);
+		if (begins_with_id(entry->d_name))
+			sweep_entry(sweep, folder, entry->d_name);
 	eddyi_closedir_now(list);
 	return 0;
+}
+
+bool eddyi_partials_want_sweep(struct eddyi_partials *all)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&all->lock);
+	wanted = all->count >= all->count_max && eddy_now() - all->swept >= CROWDED_NS;
+	pthread_mutex_unlock(&all->lock);
+	return eddyi_outside_value("uploads full", wanted);
 }
 
 int eddyi_partials_sweep(struct eddyi_partials *all,
@@ -710,7 +819,9 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 
 	pthread_mutex_lock(&all->lock);
 	before = all->count;
+	all->swept = eddy_now();
 	pthread_mutex_unlock(&all->lock);
+	sweep.is_crowded = before >= all->count_max;
 	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
 	pthread_mutex_lock(&all->lock);
 	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next sweep. */

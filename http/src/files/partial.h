@@ -4,13 +4,13 @@
  * named by its id, 32 random hexadecimal digits: the file ID has the bytes that have arrived, so its
  * size is the offset, and ID.json has the rest of the state. When it is complete, ID is renamed to
  * its target; ID.json stays for a while, so that a client that did not get the response learns of
- * it. The target is recognized by its inode number.
+ * it. The target is recognized by its inode number and the time it was made.
  *
  * Invariants:
  * 1. An upload is held while a request uses it: within a process by the list `held`, among processes
  *    by flock(2) of ID. A request that asks for a held upload ends the request that holds it.
  * 2. Only the holder changes the files of an upload, and it only appends to ID, or takes back bytes
- *    that were not acknowledged.
+ *    behind a savepoint, which were not acknowledged.
  * 3. Files that can't be locked or were changed lately stay: only the sweep removes leftovers. */
 #ifndef EDDYI_PARTIAL_H
 #define EDDYI_PARTIAL_H
@@ -32,6 +32,7 @@ struct eddyi_partials {
 	pthread_mutex_t lock;
 	int folder;            /* of the uploads' files; -1 before the first upload */
 	unsigned count;        /* incomplete ones */
+	uint64_t swept;        /* when the last sweep began */
 	struct eddy_node held; /* private */
 };
 
@@ -44,8 +45,8 @@ struct eddyi_partial {
 	int fd; /* of its bytes, for reading and writing; -1 if they were complete before */
 	bool is_complete;
 	uint64_t offset;
-	/* Members: "path" beneath the folder; "length", absent if it is unknown; others are the
-	 * protocols'. Owned. */
+	/* Members: "path" beneath the folder; "length", absent if it is unknown; "inode" and "birth" of
+	 * the file; "savepoint", if there is one; others are the protocols'. Owned. */
 	json_t *state;
 };
 
@@ -89,8 +90,11 @@ int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, u
 /* Whether another request has asked for the upload since this one holds it. */
 bool eddyi_partial_is_wanted(const struct eddyi_partial *partial);
 
-/* Take back the bytes from `offset` on, which were not acknowledged. Suspends. */
-int eddyi_partial_take_back(struct eddyi_partial *partial, uint64_t offset);
+/* Bytes from the offset on count only once they are committed: rolling back removes them, and so does
+ * finding the upload after a kill. Suspends; rolling back is not cancelled. */
+int eddyi_partial_savepoint(struct eddyi_partial *partial);
+int eddyi_partial_commit(struct eddyi_partial *partial);
+int eddyi_partial_roll_back(struct eddyi_partial *partial);
 
 /* Flush what has arrived to the disk, if the folder is so configured. Suspends. */
 int eddyi_partial_sync(struct eddyi_partial *partial);
@@ -103,7 +107,11 @@ int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *na
 /* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. */
 void eddyi_partial_remove(struct eddyi_partial *partial);
 
-/* Remove those that have expired, and count the others. `expired(arg, state)` is called for each
+/* Whether there are too many, and the last sweep is some time ago. */
+bool eddyi_partials_want_sweep(struct eddyi_partials *all);
+
+/* Remove those that have expired, and count the others. While there are too many, those without a byte
+ * for a minute have expired. `expired(arg, state)` is called for each
  * incomplete one that was removed. Suspends. Return: 0, -errno. */
 int eddyi_partials_sweep(struct eddyi_partials *all,
 			 void (*expired)(void *arg, const json_t *state), void *arg);

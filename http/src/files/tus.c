@@ -17,6 +17,7 @@
 #define MEDIA_TYPE "application/offset+octet-stream"
 #define STATUS_CHECKSUM_MISMATCH 460
 
+#define CHECKSUM "upload-checksum"
 #define EXTENSIONS "creation,creation-with-upload,creation-defer-length,termination,expiration"
 
 /* ---- fields ---- */
@@ -28,13 +29,6 @@ static bool read_number(const struct eddy_req *req, const char *name, uint64_t *
 	return value.ptr && eddy_str_to_u64(value, ret_value) == 0 && *ret_value < INT64_MAX;
 }
 
-static void set_number(struct eddy_res *res, const char *name, uint64_t value)
-{
-	char text[EDDY_U64_SIZE];
-
-	eddy_res_set(res, name, eddy_str(text, eddy_u64_format(value, text)));
-}
-
 /* Set the offset, and when the upload expires. */
 static void set_state(const struct eddy_uploads *uploads, struct eddy_res *res,
 		      const struct eddyi_partial *partial)
@@ -42,7 +36,7 @@ static void set_state(const struct eddy_uploads *uploads, struct eddy_res *res,
 	char date[EDDYI_DATE_LEN + 1];
 	time_t seconds = (time_t)(uploads->options.expire_ns / EDDY_SECOND);
 
-	set_number(res, "upload-offset", partial->offset);
+	eddyi_res_set_u64(res, "upload-offset", partial->offset);
 	if (!partial->is_complete)
 		eddy_res_set(res, "upload-expires",
 			     eddyi_date_format(eddyi_clock_seconds() + seconds, date));
@@ -96,14 +90,8 @@ static int read_path(struct eddy_req *req, struct eddy_str metadata, struct eddy
 
 /* ---- the checksum extension ---- */
 
-struct checksum {
-	bool is_there;
-	enum eddyi_digest_algorithm algorithm;
-	struct eddyi_digests digests;
-};
-
 /* Return: 0; -EINVAL for another algorithm, or a value of another length. */
-static int read_checksum(struct eddy_req *req, struct checksum *ret_checksum)
+static int read_checksum(struct eddy_req *req, struct eddyi_digests *ret_digests)
 {
 	static const struct {
 		const char *name;
@@ -113,68 +101,53 @@ static int read_checksum(struct eddy_req *req, struct checksum *ret_checksum)
 		{ "sha256", EDDYI_DIGEST_SHA256 },
 		{ "sha512", EDDYI_DIGEST_SHA512 },
 	};
-	struct eddy_str value = eddy_req_header(req, "upload-checksum"), name;
+	struct eddy_str value = eddy_req_header(req, CHECKSUM), name;
 
-	*ret_checksum = (struct checksum){ .is_there = EDDYI_TLS && value.ptr };
-	if (!ret_checksum->is_there)
+	ret_digests->known = 0;
+	if (!EDDYI_TLS || !value.ptr)
 		return 0;
 	eddy_str_split(&value, ' ', &name);
 	for (size_t i = 0; value.ptr && i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t len = eddyi_digest_len(known[i].algorithm);
 
-		if (!eddy_str_eq_z(name, known[i].name) || value.len != EDDYI_BASE64_ENCODED(len))
+		if (!eddy_str_eq_z(name, known[i].name) || value.len != EDDYI_BASE64_ENCODED(len) ||
+		    eddyi_base64_decode(value, NULL) != (ssize_t)len)
 			continue;
-		ret_checksum->algorithm = known[i].algorithm;
-		if (eddyi_base64_decode(value, NULL) == (ssize_t)len) {
-			eddyi_base64_decode(value, ret_checksum->digests.bytes[known[i].algorithm]);
-			return 0;
-		}
+		eddyi_base64_decode(value, ret_digests->bytes[known[i].algorithm]);
+		ret_digests->known = EDDYI_DIGEST_BIT(known[i].algorithm);
+		return 0;
 	}
 	return eddyi_req_fail(req, -EINVAL, 400,
 			      "upload-checksum must be sha1, sha256 or sha512 and its base64");
 }
 
-/* Return: 0; STATUS_CHECKSUM_MISMATCH, -errno. */
-static int check(const struct checksum *checksum, struct eddyi_partial *partial, uint64_t from)
-{
-	struct eddyi_digests actual;
-	int r = eddyi_digest_of(partial->fd, from, partial->offset - from,
-				EDDYI_DIGEST_BIT(checksum->algorithm), &actual);
-
-	if (r < 0)
-		return r;
-	return memcmp(actual.bytes[checksum->algorithm],
-		      checksum->digests.bytes[checksum->algorithm],
-		      eddyi_digest_len(checksum->algorithm)) == 0 ?
-		       0 :
-		       STATUS_CHECKSUM_MISMATCH;
-}
-
 /* ---- requests ---- */
+
+/* Return: as a handler; the response has no body. */
+static int complete(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
+		    struct eddyi_partial *partial)
+{
+	int r = eddyi_uploads_complete(uploads, req, res, partial);
+
+	eddyi_res_clear_body(res);
+	return r;
+}
 
 /* Append the body, and complete the upload if that was all. Return: 0; otherwise as a handler. */
 static int append(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 		  struct eddyi_partial *partial)
 {
 	uint64_t length = eddyi_partial_length(partial), max = eddyi_uploads_max(uploads, req);
-	uint64_t from = partial->offset;
-	struct checksum checksum;
-	int r = read_checksum(req, &checksum);
+	struct eddyi_digests announced;
+	int r = read_checksum(req, &announced);
 
 	if (r == 0)
-		r = eddyi_partial_receive(partial, req, length < max ? length : max, NULL, NULL);
-	if (EDDYI_TLS && r == 0 && checksum.is_there)
-		r = check(&checksum, partial, from);
-	/* Bytes that were not checked count for nothing. */
-	if (r != 0 && checksum.is_there && partial->offset > from &&
-	    eddyi_partial_take_back(partial, from) < 0)
-		return -EIO;
-	if (r == 0)
-		r = eddyi_partial_sync(partial);
-	if (r == 0 && partial->offset == length) {
-		r = eddyi_uploads_complete(uploads, req, res, partial);
-		eddyi_res_clear_body(res);
-	}
+		r = eddyi_uploads_append(partial, req, length < max ? length : max, CHECKSUM,
+					 &announced, NULL, NULL);
+	if (r == -EBADMSG && announced.known)
+		r = STATUS_CHECKSUM_MISMATCH;
+	if (r == 0 && partial->offset == length)
+		r = complete(uploads, req, res, partial);
 	set_state(uploads, res, partial);
 	return r < 0 ? eddyi_uploads_explain(req, partial, r) : r;
 }
@@ -231,6 +204,8 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 		r = read_length(uploads, req, &length);
 	if (r == 0 && eddy_req_length(req) && !has_content_type(req))
 		r = refuse_type(req);
+	if (r == 0 && !eddyi_str_is_utf8(metadata))
+		r = eddyi_req_fail(req, -EINVAL, 400, "upload-metadata must be ASCII");
 	if (r == 0)
 		r = read_path(req, metadata, &path);
 	if (r == 0)
@@ -294,11 +269,14 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 	uint64_t length;
 	int r = begin(req, res);
 
-	eddy_res_set_z(res, "cache-control", "no-store");
 	if (r == 0)
 		r = eddyi_uploads_find(uploads, req, &partial);
 	if (r == 0)
 		r = eddyi_partial_sync(&partial);
+	/* The last byte has arrived, but the request that brought it has failed. */
+	if (r == 0 && !partial.is_complete && partial.offset == eddyi_partial_length(&partial))
+		r = complete(uploads, req, res, &partial);
+	eddy_res_set_z(res, "cache-control", "no-store");
 	if (r != 0)
 		return r;
 	set_state(uploads, res, &partial);
@@ -306,7 +284,7 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 	if (length == EDDY_LENGTH_UNKNOWN)
 		eddy_res_set_z(res, "upload-defer-length", "1");
 	else
-		set_number(res, "upload-length", length);
+		eddyi_res_set_u64(res, "upload-length", length);
 	metadata = eddyi_partial_text(&partial, "metadata");
 	if (metadata.len)
 		eddy_res_set(res, "upload-metadata", metadata);
@@ -341,7 +319,7 @@ static int offer(struct eddy_req *req, struct eddy_res *res)
 	if (EDDYI_TLS)
 		eddy_res_set_z(res, "tus-checksum-algorithm", "sha1,sha256,sha512");
 	if (max != EDDY_NEVER)
-		set_number(res, "tus-max-size", max);
+		eddyi_res_set_u64(res, "tus-max-size", max);
 	return 204;
 }
 

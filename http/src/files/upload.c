@@ -25,13 +25,9 @@ uint64_t eddyi_upload_max(const struct eddy_req *req, const struct eddy_save_opt
 
 int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options *options)
 {
-	if (!name.len || name.len > EDDYI_FILENAME_MAX || name.ptr[0] == '.' ||
-	    memchr(name.ptr, '/', name.len) || !eddyi_str_is_utf8(name))
-		return -EINVAL;
-	for (size_t i = 0; i < name.len; i++)
-		if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
-			return -EINVAL;
-	return options->accept && !options->accept(name) ? -EINVAL : 0;
+	return eddyi_filename_is_public(name) && (!options->accept || options->accept(name)) ?
+		       0 :
+		       -EINVAL;
 }
 
 int eddyi_upload_check_conditions(struct eddy_req *req, int dir, const char *name,
@@ -104,7 +100,7 @@ static bool is_here(const struct eddy_req *req, const struct eddy_save_options *
 
 /* ---- digests ---- */
 
-/* What the request announces (RFC 9530); without a content coding both are of the same bytes. */
+/* Digests that the request announces (RFC 9530); without a content coding both are of the same bytes. */
 struct announced {
 	struct eddyi_digests content;
 	struct eddyi_digests repr;

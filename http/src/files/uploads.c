@@ -60,7 +60,7 @@ static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struc
 		return 0;
 	*slash = 0;
 	r = eddy_openat2(uploads->all.dir, copy.ptr, &how);
-	if (r == -ENOENT || r == -ENOTDIR || r == -EXDEV || r == -ELOOP)
+	if (r == -ENOENT || r == -ENOTDIR || r == -EXDEV || r == -ELOOP || r == -ENAMETOOLONG)
 		return eddyi_req_fail(req, -ENOENT, 404, "there is no such folder");
 	if (r < 0)
 		return r;
@@ -110,20 +110,50 @@ static int respond(struct eddy_res *res, const char *name, uint64_t size, bool r
 	return eddy_res_json(res, json_pack("{s:s, s:I}", "name", name, "size", (json_int_t)size));
 }
 
+/* ---- expiry ---- */
+
+static void tell_expired(void *arg, const json_t *state)
+{
+	struct eddy_uploads *uploads = arg;
+	const json_t *length = json_object_get(state, "length");
+	struct eddy_upload upload =
+		describe(uploads, eddy_str_from(json_string_value(json_object_get(state, "path"))),
+			 length ? (uint64_t)json_integer_value(length) : EDDY_LENGTH_UNKNOWN);
+
+	uploads->options.expired(uploads->app, &upload);
+}
+
+static void sweep(struct eddy_uploads *uploads)
+{
+	int r = eddyi_partials_sweep(&uploads->all, uploads->options.expired ? tell_expired : NULL,
+				     uploads);
+
+	if (r < 0 && r != -ECANCELED)
+		eddy_warn("eddy::http", "can't look for expired uploads in .eddy-uploads: %s",
+			  strerror(-r));
+}
+
 /* ---- uploads that can be resumed ---- */
 
 static int begin(struct eddy_uploads *uploads, struct eddy_req *req, struct target *target,
 		 json_t *state, struct eddyi_partial *ret_partial)
 {
 	bool no_replace;
+	struct stat st;
 	int r = eddyi_upload_check_conditions(req, target->dir, target->name, &no_replace);
 
+	/* Checked again at the end; a refusal now saves the client the upload. */
+	if (r == 0 && eddyi_fstatat_now(target->dir, target->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (S_ISDIR(st.st_mode) || uploads->options.no_replace))
+		r = -EEXIST;
 	if (r == 0 && no_replace && json_object_set_new(state, "no_replace", json_true()) < 0)
 		r = -ENOMEM;
 	if (r < 0) {
 		json_decref(state);
 		return r;
 	}
+	if (eddyi_partials_want_sweep(&uploads->all))
+		sweep(uploads);
 	r = eddyi_partial_create(ret_partial, &uploads->all, req->stream->party, target->dir,
 				 state);
 	if (r == -EDQUOT)
@@ -192,6 +222,30 @@ int eddyi_uploads_find(struct eddy_uploads *uploads, struct eddy_req *req,
 	return r;
 }
 
+int eddyi_uploads_append(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
+			 const char *name, const struct eddyi_digests *announced,
+			 void (*tell)(void *arg, uint64_t offset), void *arg)
+{
+	uint64_t from = partial->offset;
+	int r = announced->known ? eddyi_partial_savepoint(partial) : 0;
+
+	if (r == 0)
+		r = eddyi_partial_receive(partial, req, max, announced->known ? NULL : tell, arg);
+	if (EDDYI_TLS && r == 0)
+		r = eddyi_digest_check(req, name, announced, partial->fd, from,
+				       partial->offset - from);
+	if (r == 0)
+		r = eddyi_partial_sync(partial);
+	if (r == 0 && announced->known)
+		r = eddyi_partial_commit(partial);
+	if (r < 0 && announced->known) {
+		int rolled = eddyi_partial_roll_back(partial);
+
+		r = rolled < 0 ? rolled : r;
+	}
+	return r;
+}
+
 /* Compare the upload with the digests announced at its begin, and with those of this request.
  * Return: 0, -EBADMSG, -errno. */
 static int check_digests(struct eddy_req *req, const struct eddyi_partial *partial,
@@ -226,10 +280,11 @@ static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct ed
 	if (!path.ptr)
 		return -ENOMEM;
 	r = ask_complete(uploads, req, res, &path, partial->offset, partial->fd);
-	if (r != 0) {
+	/* A request that is cancelled meanwhile has not been judged. */
+	if (r != 0 && r != -ECANCELED)
 		eddyi_partial_remove(partial);
+	if (r != 0)
 		return r;
-	}
 	r = open_target(uploads, req, path, &target);
 	if (r == 0 && !eddy_str_eq(path, asked)) {
 		json_object_set_new(partial->state, "path", json_stringn(path.ptr, path.len));
@@ -345,27 +400,6 @@ int eddy_uploads_offer(struct eddy_uploads *uploads, struct eddy_req *req, struc
 }
 
 /* ---- mapping ---- */
-
-static void tell_expired(void *arg, const json_t *state)
-{
-	struct eddy_uploads *uploads = arg;
-	const json_t *length = json_object_get(state, "length");
-	struct eddy_upload upload =
-		describe(uploads, eddy_str_from(json_string_value(json_object_get(state, "path"))),
-			 length ? (uint64_t)json_integer_value(length) : EDDY_LENGTH_UNKNOWN);
-
-	uploads->options.expired(uploads->app, &upload);
-}
-
-static void sweep(struct eddy_uploads *uploads)
-{
-	int r = eddyi_partials_sweep(&uploads->all, uploads->options.expired ? tell_expired : NULL,
-				     uploads);
-
-	if (r < 0 && r != -ECANCELED)
-		eddy_warn("eddy::http", "can't look for expired uploads in .eddy-uploads: %s",
-			  strerror(-r));
-}
 
 /* Before the first request, so that uploads of an earlier run are counted. */
 static int start(struct eddy_app *app, void *data)

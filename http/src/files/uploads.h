@@ -3,6 +3,7 @@
 #ifndef EDDYI_UPLOADS_H
 #define EDDYI_UPLOADS_H
 
+#include "message/digest.h"
 #include "partial.h"
 
 #include <eddy/uploads.h>
@@ -29,6 +30,13 @@ int eddyi_uploads_begin(struct eddy_uploads *uploads, struct eddy_req *req, stru
  * Return: 0; -errno, as a handler's. */
 int eddyi_uploads_find(struct eddy_uploads *uploads, struct eddy_req *req,
 		       struct eddyi_partial *ret_partial);
+
+/* Append the body of a request, at most until the offset is `max`; if its field `name` announces
+ * digests, only if it has them. `tell(arg, offset)` is called now and then; NULL: nothing is. Suspends.
+ * Return: 0; -EFBIG beyond `max`; as eddyi_digest_check() and eddyi_partial_receive(). */
+int eddyi_uploads_append(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
+			 const char *name, const struct eddyi_digests *announced,
+			 void (*tell)(void *arg, uint64_t offset), void *arg);
 
 /* Complete an upload whose bytes have all arrived, and set the response. It is discarded if the
  * program rejects it. Suspends. Return: 0; a status or -errno, as a handler's. */

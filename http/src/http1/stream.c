@@ -132,11 +132,13 @@ static bool has_empty_line(struct eddy_str text)
 
 static int interim(struct eddy_req *req, int status, const struct eddy_header *fields)
 {
+	/* Not in request memory: there may be one a second, for a day. */
+	EDDY_AUTO(eddyi_arena_deinit) struct eddyi_arena arena = { 0 };
 	struct eddy_str head;
 
 	if (!req->head.minor)
 		return 0;
-	head = eddyi_reply_interim(&req->arena, status, fields);
+	head = eddyi_reply_interim(&arena, status, fields);
 	return head.ptr ? eddyi_wire_send(wire_of(req), head.ptr, head.len) : -ENOMEM;
 }
 

@@ -201,6 +201,15 @@ int eddyi_disposition_parse(struct eddyi_arena *arena, struct eddy_str value,
 	return 0;
 }
 
+bool eddyi_filename_is_public(struct eddy_str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f || name.ptr[i] == '/')
+			return false;
+	return name.len && name.len <= EDDYI_FILENAME_MAX && name.ptr[0] != '.' &&
+	       eddyi_str_is_utf8(name);
+}
+
 int eddyi_filename_clean(struct eddy_str name, struct eddy_str *ret_name)
 {
 	size_t from = name.len;
@@ -210,11 +219,8 @@ int eddyi_filename_clean(struct eddy_str name, struct eddy_str *ret_name)
 	while (from < name.len && name.ptr[from] == '.')
 		from++;
 	name = eddy_str_skip(name, from);
-	if (!name.len || name.len > EDDYI_FILENAME_MAX || !eddyi_str_is_utf8(name))
+	if (!eddyi_filename_is_public(name))
 		return -EINVAL;
-	for (size_t i = 0; i < name.len; i++)
-		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f)
-			return -EINVAL;
 	*ret_name = name;
 	return 0;
 }

@@ -81,10 +81,10 @@ struct eddy_transfer_options {
 	 * segments save up to 25 % of the time of a body of many turns and 5 % of one of 1 MiB, and
 	 * cost two system calls. */
 	size_t corked_min;
-	/* Smallest file, in bytes, that _AUTO sends like _DONTCACHE from the first byte on that is not
-	 * in the page cache; default 0: half of the machine's memory, in an app at most half of its
-	 * control group's; EDDY_NEVER: none. Such a file would displace all others, and its end its
-	 * beginning. */
+	/* Bytes of the smallest file that _AUTO may send by _DONTCACHE: once a piece of it is not in the
+	 * page cache, for the rest of the transfer. Default 0: half of the machine's memory, in an app at
+	 * most half of its control group's; EDDY_NEVER: none. In the page cache such a file would displace
+	 * all others. */
 	uint64_t uncached_min;
 
 	/* Bytes that one transfer moves before others may; 4 KiB to 1 MiB; default 1 MiB. */

@@ -173,11 +173,7 @@ class Server:
 
     def count(self, kind):
         """Its descriptors that are a "socket", a "pipe" …."""
-        found = 0
-        for fd in os.listdir(f'/proc/{self.pid}/fd'):
-            with contextlib.suppress(FileNotFoundError):
-                found += os.readlink(f'/proc/{self.pid}/fd/{fd}').startswith(f'{kind}:')
-        return found
+        return sum(link.startswith(f'{kind}:') for link in links_of(self.pid))
 
     def sockets(self):
         return self.count('socket')
@@ -202,6 +198,15 @@ class Server:
 
 def to_bytes(text):
     return text if isinstance(text, (bytes, bytearray, memoryview)) else text.encode('latin-1')
+
+
+def links_of(pid):
+    """Files that a process has open, but for those that it closes meanwhile."""
+    found = []
+    for fd in os.listdir(f'/proc/{pid}/fd'):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f'/proc/{pid}/fd/{fd}'))
+    return found
 
 
 def request(method, path, *headers, body=b'', host='localhost', version='1.1'):

@@ -383,6 +383,19 @@ test('where the server limits them, uploads go in pieces', { args: ['--append-ma
 	assert.deepEqual(patches(s).map(offsetOf), [0, MIB, 2 * MIB, 3 * MIB]);
 });
 
+test('an upload that can’t be resumed is sent in one request', {}, async s => {
+	const statuses = [501, 507];
+	await s.page.route('**/files/*.bin', route => (route.request().method() !== 'POST' ? route.continue() :
+		route.fulfill({ status: statuses.pop(), contentType: 'application/problem+json', body: '{"detail":"no"}' })));
+	for (const name of ['full.bin', 'mount.bin']) {
+		const data = random(2 * MIB);
+		await s.choose({ [name]: data });
+		await s.state(name, 'done');
+		assert.equal(sha(s.read(name)), sha(data));
+	}
+	assert.equal(statuses.length, 0);
+});
+
 test('an upload that the server has discarded is told after a reload', {}, async s => {
 	s.wire.rate.up = 4 * MIB;
 	await s.choose({ 'lost.bin': random(24 * MIB) });

@@ -141,6 +141,9 @@ EDDYI_NOW(int, lstat, (const char *path, struct stat *ret_st), (path, ret_st))
 EDDYI_NOW(int, fstat, (int fd, struct stat *ret_st), (fd, ret_st))
 EDDYI_NOW(int, fstatat, (int dir, const char *path, struct stat *ret_st, int flags),
 	  (dir, path, ret_st, flags))
+EDDYI_NOW(int, statx,
+	  (int dir, const char *path, int flags, unsigned mask, struct statx *ret_st),
+	  (dir, path, flags, mask, ret_st))
 EDDYI_NOW(int, fstatfs, (int fd, struct statfs *ret_fs), (fd, ret_fs))
 EDDYI_NOW(int, chmod, (const char *path, mode_t mode), (path, mode))
 EDDYI_NOW(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size),
