@@ -42,6 +42,8 @@ void eddyi_req_free(struct eddy_req *req)
 	eddyi_req_layers_deinit(req);
 	if (req->decoded)
 		eddyi_decoded_deinit(req);
+	if (req->socket)
+		req->free_socket(req->socket);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }

@@ -91,6 +91,7 @@ struct eddyi_asker;
 struct eddyi_req_kept;
 struct eddyi_observed;
 struct eddyi_decoded;
+struct eddyi_ws_served;
 
 struct eddy_req {
 	struct eddyi_arena arena;
@@ -115,6 +116,8 @@ struct eddy_req {
 	struct eddyi_observed *observed;     /* NULL: no observers */
 	struct eddyi_req_kept *kept;         /* memory of layers, the latest first */
 	struct eddyi_decoded *decoded;       /* NULL: the body is not decoded */
+	struct eddyi_ws_served *socket;      /* that a response of 101 begins; owned; NULL: none */
+	void (*free_socket)(struct eddyi_ws_served *socket);
 	/* Results of reading, kept for the next call; NULL before the first: */
 	struct eddy_str text;
 	struct eddy_pairs query;

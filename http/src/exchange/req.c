@@ -53,6 +53,22 @@ struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name)
 	return eddyi_head_join(&req->head, name);
 }
 
+bool eddyi_req_comes_from_elsewhere(const struct eddy_req *req)
+{
+	struct eddy_str origin = eddy_req_header(req, "origin");
+	struct eddy_str site = eddy_req_header(req, "sec-fetch-site");
+
+	if (site.ptr && eddy_str_eq_z(site, "cross-site"))
+		return true;
+	if (!origin.ptr)
+		return false;
+	for (size_t at = 0; at + 3 <= origin.len; at++)
+		if (memcmp(origin.ptr + at, "://", 3) == 0)
+			return !eddy_str_eq_nocase(eddy_str_skip(origin, at + 3),
+						   eddy_req_host(req));
+	return true;
+}
+
 int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials)
 {
 	/* Several fields are joined by commas, which are not base64. */

@@ -31,4 +31,8 @@ void eddyi_req_free_body_memory(struct eddy_req *req);
 uint64_t eddyi_req_body_rate_min(const struct eddy_req *req);
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req);
 
+/* Whether the browser says that another site's page sent the request. An Origin is
+ * scheme://host[:port], or "null" for a page without one. */
+bool eddyi_req_comes_from_elsewhere(const struct eddy_req *req);
+
 #endif

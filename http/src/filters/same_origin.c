@@ -1,3 +1,4 @@
+#include "exchange/req.h"
 #include "exchange/res.h"
 
 #include <eddy/internal/outside.h>
@@ -14,24 +15,6 @@ static bool is_safe(enum eddyi_method method)
 {
 	return method == EDDYI_METHOD_GET || method == EDDYI_METHOD_HEAD ||
 	       method == EDDYI_METHOD_OPTIONS || method == EDDYI_METHOD_TRACE;
-}
-
-/* Whether the browser says that another site's page sent the request. An Origin is
- * scheme://host[:port], or "null" for a page without one. */
-static bool comes_from_elsewhere(const struct eddy_req *req)
-{
-	struct eddy_str origin = eddy_req_header(req, "origin");
-	struct eddy_str site = eddy_req_header(req, "sec-fetch-site");
-
-	if (site.ptr && eddy_str_eq_z(site, "cross-site"))
-		return true;
-	if (!origin.ptr)
-		return false;
-	for (size_t at = 0; at + 3 <= origin.len; at++)
-		if (memcmp(origin.ptr + at, "://", 3) == 0)
-			return !eddy_str_eq_nocase(eddy_str_skip(origin, at + 3),
-						   eddy_req_host(req));
-	return true;
 }
 
 static bool is_name(struct eddy_str host, struct eddy_str name, const char *suffix)
@@ -72,7 +55,7 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 		return eddyi_render_error(
 			req, 403,
 			"the host must be an address or the name of this machine, or localhost");
-	if (!is_safe(req->head.method) && comes_from_elsewhere(req))
+	if (!is_safe(req->head.method) && eddyi_req_comes_from_elsewhere(req))
 		return eddyi_render_error(req, 403, "cross-site requests are not allowed");
 	return eddy_next(next, req, res);
 }

@@ -377,6 +377,7 @@ static int take_in_next(struct eddyi_conn *conn)
 static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
+	struct eddyi_ws_served *socket = NULL;
 	enum eddyi_ending ending;
 	int status = 0;
 
@@ -389,6 +390,10 @@ static int serve(void *arg)
 		eddyi_presence_end(conn);
 		pace_end(conn);
 		conn->brief = conn->req->head.framing == EDDYI_BODY_NONE;
+		if (EDDYI_WEBSOCKET && ending == EDDYI_ENDING_SOCKET) {
+			socket = conn->req->req.socket;
+			conn->req->req.socket = NULL;
+		}
 		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 		/* Files of the response are closed by now. */
@@ -400,6 +405,10 @@ static int serve(void *arg)
 			ending = EDDYI_ENDING_LINGER;
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
 	eddyi_conn_count_by(conn->parked.conns, serving, -1);
+	if (EDDYI_WEBSOCKET && socket) {
+		eddyi_http1_serve_socket(conn, socket);
+		return 0;
+	}
 	if (ending == EDDYI_ENDING_KEEP && status == 0) {
 		park(conn);
 		return 0;
@@ -625,7 +634,7 @@ static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_T
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a connection to %s", conn_of(parked)->stream.bound);
 }
 
-static void free_conn(struct eddyi_parked *parked)
+void eddyi_conn_free(struct eddyi_parked *parked)
 {
 	struct eddyi_conn *conn = conn_of(parked);
 
@@ -636,7 +645,13 @@ static void free_conn(struct eddyi_parked *parked)
 	free(conn);
 }
 
-static const struct eddyi_parked_verbs verbs = { resume, evict, is_waiting, describe, free_conn };
+static const struct eddyi_parked_verbs verbs = {
+	.resume = resume,
+	.evict = evict,
+	.is_waiting = is_waiting,
+	.describe = describe,
+	.free = eddyi_conn_free,
+};
 
 /* Return: NULL on allocation failure. */
 static struct eddyi_conn *make(struct eddyi_conns *conns, int fd,
@@ -683,7 +698,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		else
 			eddyi_conn_count(conns, refused);
 		if (conn)
-			free_conn(&conn->parked);
+			eddyi_conn_free(&conn->parked);
 		eddyi_close_now(fd);
 		return;
 	}

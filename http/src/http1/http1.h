@@ -46,10 +46,11 @@ struct eddyi_conn {
 	/* Cancels what the task does outside an exchange: drain, flush, handshake, linger; NULL: it
 	 * does none of these. */
 	struct eddy_scope *beside;
-	struct eddyi_http1 *req;      /* its head is arriving, or it is being handled */
-	struct eddyi_conn_poll *poll; /* detects that the client disconnects; NULL: none */
-	uint8_t presence;             /* enum eddyi_presence, of the request in progress */
-	bool fresh;                   /* no request yet */
+	struct eddyi_http1 *req;        /* its head is arriving, or it is being handled */
+	struct eddyi_ws_served *socket; /* that it has become; NULL: none */
+	struct eddyi_conn_poll *poll;   /* detects that the client disconnects; NULL: none */
+	uint8_t presence;               /* enum eddyi_presence, of the request in progress */
+	bool fresh;                     /* no request yet */
 	bool proxy_due; /* the PROXY header is incomplete; a part may be in the inbox */
 	bool brief;     /* the last request had no body, so expect none next */
 };
@@ -99,7 +100,8 @@ enum eddyi_ending {
 	EDDYI_ENDING_KEEP,   /* another request may be read */
 	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
 	EDDYI_ENDING_CLOSE,
-	EDDYI_ENDING_CUT, /* it ends within the response */
+	EDDYI_ENDING_CUT,    /* it ends within the response */
+	EDDYI_ENDING_SOCKET, /* it becomes a WebSocket */
 };
 
 /* Handle a request whose head is complete or rejected. Suspends. */
@@ -108,5 +110,13 @@ enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1);
 /* Get the other end of a connection. Return: NULL if the client has reset the connection, or on
  * allocation failure. */
 const struct eddyi_end *eddyi_conn_end(struct eddyi_conn *conn);
+
+/* ---- WebSockets ---- */
+
+/* Serve the connection as a socket, on the current task. It owns the connection from now on. Suspends. */
+void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served);
+
+/* Free a connection, after its descriptor is closed. */
+void eddyi_conn_free(struct eddyi_parked *parked);
 
 #endif

@@ -397,6 +397,8 @@ enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1)
 	http1->body.expects = http1->head.expect_continue;
 	if (!eddyi_exchange(req, &http1->body.body))
 		return EDDYI_ENDING_CUT;
+	if (req->socket && req->res.status == 101)
+		return EDDYI_ENDING_SOCKET;
 	/* The head of an unsized response has said whether the connection is kept before its end. */
 	if (http1->reply.keep && !http1->body.body.ended && can_keep(http1))
 		r = drain(http1);

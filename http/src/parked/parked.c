@@ -166,7 +166,7 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	eddy_buffers_give_back(NULL, flags);
 }
 
-static void arm(struct eddyi_parked *parked, size_t len)
+void eddyi_parked_receive(struct eddyi_parked *parked, size_t len)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&parked->op, received);
 
@@ -186,7 +186,7 @@ void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing
 		eddy_timeout_arm(parked->timeout, queue);
 	parked->state = EDDYI_PARKED_IDLE;
 	if (!eddy_op_is_started(&parked->op))
-		arm(parked, len);
+		eddyi_parked_receive(parked, len);
 	if (parked->seat.standing == standing)
 		return;
 	eddyi_holders_move(&conns->holders, &parked->seat, standing);
@@ -304,7 +304,11 @@ bool eddyi_conns_find_slow(struct eddyi_conns *conns)
 
 static void make_last(struct eddyi_seat *seat)
 {
-	parked_of(seat)->last = true;
+	struct eddyi_parked *parked = parked_of(seat);
+
+	parked->last = true;
+	if (parked->verbs->stop)
+		parked->verbs->stop(parked);
 }
 
 static void evict_silent(struct eddyi_seat *seat)
@@ -327,8 +331,10 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
 
 static void evict_idle(struct eddyi_seat *seat)
 {
-	if (parked_of(seat)->state == EDDYI_PARKED_IDLE)
-		eddyi_parked_evict(parked_of(seat));
+	struct eddyi_parked *parked = parked_of(seat);
+
+	if (parked->state == EDDYI_PARKED_IDLE || parked->verbs->stop)
+		eddyi_parked_evict(parked);
 }
 
 void eddyi_conns_evict_idle(struct eddyi_conns *conns)

@@ -24,6 +24,8 @@ struct eddyi_parked_verbs {
 	void (*resume)(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last);
 	/* Cancel the work of a busy one, which then closes. */
 	void (*evict)(struct eddyi_parked *parked);
+	/* The server begins to stop; NULL: nothing. */
+	void (*stop)(struct eddyi_parked *parked);
 	/* Whether a busy one waits for its client, and may be marked slow. */
 	bool (*is_waiting)(const struct eddyi_parked *parked);
 	/* Name it for a log record, such as "a connection to 127.0.0.1:80". */
@@ -127,6 +129,10 @@ static inline bool eddyi_is_limited_by(const struct eddy_timeout *timeout,
  * not been evicted. */
 void eddyi_parked_wait(struct eddyi_parked *parked, enum eddyi_standing standing,
 		       struct eddy_timeout_queue *queue, size_t len);
+
+/* Receive at most `len` bytes at once, as eddyi_parked_wait() does, whatever the state. It is not
+ * receiving. */
+void eddyi_parked_receive(struct eddyi_parked *parked, size_t len);
 
 /* The timeout of an idle one has expired: it is resumed with an error. */
 void eddyi_parked_expire(struct eddyi_parked *parked);

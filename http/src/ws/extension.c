@@ -19,7 +19,8 @@ static bool read_bits(struct eddy_str value, uint8_t *ret_bits)
 {
 	if (value.len == 1 && (value.ptr[0] == '8' || value.ptr[0] == '9'))
 		*ret_bits = (uint8_t)(value.ptr[0] - '0');
-	else if (value.len == 2 && value.ptr[0] == '1' && value.ptr[1] >= '0' && value.ptr[1] <= '5')
+	else if (value.len == 2 && value.ptr[0] == '1' && value.ptr[1] >= '0' &&
+		 value.ptr[1] <= '5')
 		*ret_bits = (uint8_t)(10 + value.ptr[1] - '0');
 	else
 		return false;
@@ -137,8 +138,8 @@ bool eddyi_ws_extension_check(struct eddy_str reply, const struct eddyi_ws_exten
 	struct eddy_str member, more;
 	struct params params;
 
-	if (!eddyi_syntax_take_member(&reply, &member) ||
-	    eddyi_syntax_take_member(&reply, &more) || !read_member(member, &params) ||
+	if (!eddyi_syntax_take_member(&reply, &member) || eddyi_syntax_take_member(&reply, &more) ||
+	    !read_member(member, &params) ||
 	    (params.has_client_bits && params.client_bits < EDDYI_WS_WINDOW_MIN))
 		return false;
 	/* A server must do as it was asked. */

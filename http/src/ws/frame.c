@@ -30,7 +30,8 @@ static uint64_t read_number(const unsigned char *at, size_t size)
 /* Whether RFC 6455 allows a length that takes `size` further bytes. */
 static bool is_shortest(uint64_t len, size_t size)
 {
-	return size == 0 || (size == 2 && len >= LEN_16) || (size == 8 && len > 0xffff && !(len >> 63));
+	return size == 0 || (size == 2 && len >= LEN_16) ||
+	       (size == 8 && len > 0xffff && !(len >> 63));
 }
 
 int eddyi_ws_frame_parse(struct eddy_str bytes, struct eddyi_ws_frame *ret_frame)
@@ -71,8 +72,9 @@ size_t eddyi_ws_frame_format(const struct eddyi_ws_frame *frame,
 
 	head[0] = (unsigned char)((frame->fin ? FIN : 0) | (frame->compressed ? RSV1 : 0) |
 				  frame->opcode);
-	head[1] = (unsigned char)((frame->masked ? MASKED : 0) |
-				  (size == 8 ? LEN_64 : size == 2 ? LEN_16 : frame->len));
+	head[1] = (unsigned char)((frame->masked ? MASKED : 0) | (size == 8 ? LEN_64 :
+								  size == 2 ? LEN_16 :
+									      frame->len));
 	for (size_t i = 0; i < size; i++)
 		head[2 + i] = (unsigned char)(frame->len >> 8 * (size - 1 - i));
 	if (!frame->masked)

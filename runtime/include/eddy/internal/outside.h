@@ -103,6 +103,7 @@ EDDYI_NOW(int, getsockname, (int fd, struct sockaddr *addr, socklen_t *len), (fd
 EDDYI_NOW(int, getpeername, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len))
 EDDYI_NOW(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len),
 	  (fd, level, name, value, len))
+EDDYI_NOW(int, shutdown, (int fd, int how), (fd, how))
 EDDYI_NOW(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len),
 	  (fd, level, name, value, len))
 EDDYI_NOW(ssize_t, recv, (int fd, void *buf, size_t len, int flags), (fd, buf, len, flags))
