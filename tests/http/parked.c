@@ -74,7 +74,13 @@ static void free_waiter(struct eddyi_parked *parked)
 	rig.freed++;
 }
 
-static const struct eddyi_parked_verbs verbs = { resume, evict, is_waiting, describe, free_waiter };
+static const struct eddyi_parked_verbs verbs = {
+	.resume = resume,
+	.evict = evict,
+	.is_waiting = is_waiting,
+	.describe = describe,
+	.free = free_waiter,
+};
 
 static void time_is_up(struct eddy_timeout *timeout)
 {

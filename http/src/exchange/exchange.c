@@ -173,9 +173,13 @@ static int handle_nothing(struct eddy_req *req, struct eddy_res *res)
 
 static int handle_refused(struct eddy_req *req, struct eddy_res *res)
 {
-	(void)res;
 	eddy_debug("eddy::http", "a request is rejected with %d: %s", req->refused,
 		   req->head.problem ? req->head.problem : "malformed");
+	/* Only for another version of WebSocket (RFC 6455 section 4.4). */
+	if (req->refused == 426) {
+		eddy_res_set_z(res, "upgrade", "websocket");
+		eddy_res_set_z(res, "sec-websocket-version", "13");
+	}
 	return eddyi_render_error(req, req->refused, req->head.problem);
 }
 

@@ -73,13 +73,10 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		put_number(writer, reply->length);
 		PUT(writer, "\r\n");
 	}
-	/* RFC 9110 sections 15.2.2 and 15.5.22. */
 	if (res->status == 101)
 		PUT(writer, "connection: upgrade\r\nupgrade: websocket\r\n");
 	else if (!reply->keep)
 		PUT(writer, "connection: close\r\n");
-	else if (res->status == 426)
-		PUT(writer, "connection: upgrade\r\n");
 	else if (!req->head.minor)
 		PUT(writer, "connection: keep-alive\r\n");
 	PUT(writer, "\r\n");

@@ -405,7 +405,7 @@ static int judge_wishes(const struct fields *fields, const struct summary *summa
 		return refuse_for(meaning, 417, "the only supported expectation is 100-continue");
 	if (summary->upgrade && fields->method == EDDYI_METHOD_GET && version.ptr &&
 	    !eddy_str_eq_z(version, "13"))
-		return refuse_for(meaning, 400, "the only supported version of WebSocket is 13");
+		return refuse_for(meaning, 426, "the only supported version of WebSocket is 13");
 	meaning->expect_continue = summary->expects && meaning->framing != EDDYI_BODY_NONE;
 	return 200;
 }

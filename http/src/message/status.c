@@ -7,6 +7,7 @@ const char *eddyi_status_phrase(int status)
 {
 	/* clang-format off */
 	switch (status) {
+	case 101: return "Switching Protocols";
 	case 102: return "Processing";
 	case 103: return "Early Hints";
 	case 104: return "Upload Resumption Supported";

@@ -18,7 +18,7 @@ int eddyi_status_of(int error);
 
 static inline bool eddyi_status_has_body(int status)
 {
-	return status != 204 && status != 304;
+	return status >= 200 && status != 204 && status != 304;
 }
 
 #endif

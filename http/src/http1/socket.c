@@ -1,0 +1,126 @@
+/* A connection that has become a WebSocket: its link, whose receive is that of the parked connection. */
+#include "http1.h"
+
+#include "ws/handshake.h"
+
+#include <eddy/scope.h>
+#include <errno.h>
+#include <stdio.h>
+
+static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
+{
+	return eddy_of(parked, struct eddyi_conn, parked);
+}
+
+static struct eddyi_conn *conn_below(struct eddy_ws *ws)
+{
+	return eddyi_ws_served_of(ws)->conn;
+}
+
+/* ---- the link ---- */
+
+static void receive(struct eddy_ws *ws)
+{
+	struct eddyi_conn *conn = conn_below(ws);
+
+	/* It may still be receiving ahead, as it did for requests. */
+	if (!eddy_op_is_started(&conn->parked.op))
+		eddyi_parked_receive(&conn->parked, 0);
+}
+
+static void cancel(struct eddy_ws *ws)
+{
+	eddy_op_cancel(&conn_below(ws)->parked.op);
+}
+
+static int run(void *arg)
+{
+	struct eddyi_ws_served *served = arg;
+
+	eddyi_ws_run(&served->ws, served->route->handler, served->route->options.data);
+	return 0;
+}
+
+static bool start(struct eddy_ws *ws)
+{
+	struct eddyi_ws_served *served = eddyi_ws_served_of(ws);
+
+	return eddy_scope_spawn(conn_below(ws)->parked.conns->tasks, served->route->pattern, run,
+				served) == 0;
+}
+
+static void finish(struct eddy_ws *ws)
+{
+	struct eddyi_conn *conn = conn_below(ws);
+
+	eddyi_wire_give_up(&conn->wire);
+	conn->socket = NULL;
+	eddyi_ws_served_free(eddyi_ws_served_of(ws));
+	eddyi_parked_close(&conn->parked);
+}
+
+static const struct eddyi_ws_link link_verbs = { receive, cancel, start, finish };
+
+/* ---- the parked connection ---- */
+
+static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
+{
+	eddyi_ws_received(&conn_of(parked)->socket->ws, bytes, result, last);
+}
+
+static void evict(struct eddyi_parked *parked)
+{
+	struct eddyi_conn *conn = conn_of(parked);
+
+	if (conn->socket)
+		eddyi_ws_abort(&conn->socket->ws, -ECONNRESET);
+}
+
+static void stop(struct eddyi_parked *parked)
+{
+	struct eddyi_conn *conn = conn_of(parked);
+
+	if (conn->socket)
+		eddyi_ws_stop(&conn->socket->ws);
+}
+
+static bool is_waiting(const struct eddyi_parked *parked)
+{
+	(void)parked;
+	return false;
+}
+
+static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
+{
+	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a WebSocket of %s", conn_of(parked)->stream.bound);
+}
+
+static const struct eddyi_parked_verbs verbs = {
+	.resume = resume,
+	.evict = evict,
+	.stop = stop,
+	.is_waiting = is_waiting,
+	.describe = describe,
+	.free = eddyi_conn_free,
+};
+
+void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served)
+{
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
+
+	conn->parked.verbs = &verbs;
+	conn->socket = served;
+	conn->wire.ahead = NULL;
+	served->conn = conn;
+	served->ws.link = &link_verbs;
+	served->ws.wire = &conn->wire;
+	served->ws.has_task = true;
+	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
+	eddyi_ws_begin(&served->ws);
+	eddyi_ws_take(&served->ws, pending);
+	if (pending.len)
+		eddyi_wire_consume(&conn->wire, pending.len);
+	if (conn->parked.last)
+		eddyi_ws_stop(&served->ws);
+	run(served);
+}

@@ -1,0 +1,197 @@
+#include "handshake.h"
+
+#include "accept.h"
+#include "app/app.h"
+#include "exchange/req.h"
+#include "exchange/res.h"
+#include "text/syntax.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MESSAGE_MAX (16 * EDDY_MIB)
+#define QUEUE_MAX ((size_t)EDDY_MIB)
+#define PING_NS (30 * EDDY_SECOND)
+#define DEFLATE_MIN 64
+#define VERSION "13"
+
+/* ---- what a request asks for ---- */
+
+/* Whether a list of tokens has this one, in any case. */
+static bool has_token(struct eddy_req *req, const char *name, const char *token)
+{
+	struct eddy_str rest = eddy_req_header_joined(req, name), member;
+
+	while (eddyi_syntax_take_member(&rest, &member))
+		if (eddy_str_eq_nocase(member, eddy_str_from(token)))
+			return true;
+	return false;
+}
+
+static int refuse_upgrade(struct eddy_req *req, struct eddy_res *res)
+{
+	eddy_res_set_z(res, "upgrade", "websocket");
+	eddy_res_set_z(res, "sec-websocket-version", VERSION);
+	return eddyi_req_fail(req, -EPROTO, 426, "this is a WebSocket, of version 13");
+}
+
+/* Return: 0; otherwise as a handler. */
+static int check(struct eddy_req *req, struct eddy_res *res)
+{
+	if (req->head.method != EDDYI_METHOD_GET || !req->head.minor ||
+	    !has_token(req, "connection", "upgrade") || !has_token(req, "upgrade", "websocket") ||
+	    !eddy_str_eq_z(eddy_req_header_joined(req, "sec-websocket-version"), VERSION))
+		return refuse_upgrade(req, res);
+	if (eddy_req_length(req))
+		return eddyi_req_fail(req, -EINVAL, 400, "a WebSocket's handshake has no body");
+	if (!eddyi_ws_is_key(eddy_req_header_joined(req, "sec-websocket-key")))
+		return eddyi_req_fail(req, -EINVAL, 400,
+				      "sec-websocket-key must be 16 bytes in base64");
+	return 0;
+}
+
+static bool allows(const char *const *origins, struct eddy_str origin)
+{
+	for (; origins && *origins; origins++)
+		if (strcmp(*origins, "*") == 0 ||
+		    eddy_str_eq_nocase(origin, eddy_str_from(*origins)))
+			return true;
+	return false;
+}
+
+static int check_origin(struct eddy_req *req, const struct eddy_ws_options *options)
+{
+	if (!eddyi_req_comes_from_elsewhere(req) ||
+	    allows(options->origins, eddy_req_header(req, "origin")))
+		return 0;
+	return eddyi_req_fail(req, -EACCES, 403, "cross-site requests are not allowed");
+}
+
+/* ---- what is agreed on ---- */
+
+static int choose_protocol(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+{
+	const char *const *at = ws->options->protocols;
+
+	for (; at && *at; at++) {
+		struct eddy_str rest = eddy_req_header_joined(req, "sec-websocket-protocol"),
+				member;
+
+		while (eddyi_syntax_take_member(&rest, &member))
+			if (eddy_str_eq_z(member, *at)) {
+				ws->protocol = eddy_str_from(*at);
+				return eddy_res_set_z(res, "sec-websocket-protocol", *at);
+			}
+	}
+	return 0;
+}
+
+static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+{
+	const struct eddy_ws_deflate *options = &ws->options->deflate;
+	struct eddyi_ws_side side = { options->takeover, EDDYI_WS_WINDOW_MAX };
+	struct eddyi_ws_extension wanted = { side, side }, agreed;
+	struct eddy_str offers = eddy_req_header_joined(req, "sec-websocket-extensions");
+	char reply[EDDYI_WS_EXTENSION_SIZE];
+
+	if (!options->on || !eddyi_ws_extension_accept(offers, &wanted, &agreed, reply))
+		return 0;
+	ws->compresses = true;
+	eddyi_ws_deflate_init(&ws->deflate, &agreed.server, false, options->level);
+	eddyi_ws_deflate_init(&ws->inflate, &agreed.client, true, 0);
+	return eddy_res_set_z(res, "sec-websocket-extensions", reply);
+}
+
+/* ---- the handler ---- */
+
+void eddyi_ws_served_free(struct eddyi_ws_served *served)
+{
+	if (served && served->route->options.closed)
+		served->route->options.closed(&served->ws);
+	free(served);
+}
+
+static int respond(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+{
+	char accept[EDDYI_WS_ACCEPT_LEN + 1];
+	int r;
+
+	eddyi_ws_accept(eddy_req_header_joined(req, "sec-websocket-key"), accept);
+	r = eddy_res_set_z(res, "sec-websocket-accept", accept);
+	if (r == 0)
+		r = choose_protocol(req, res, ws);
+	if (r == 0)
+		r = agree_on_deflate(req, res, ws);
+	if (r == 0 && ws->options->open)
+		r = ws->options->open(req, res, ws);
+	return r;
+}
+
+static int shake(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddyi_ws_route *route = eddy_req_route_data(req);
+	struct eddyi_ws_served *served;
+	int r = check(req, res);
+
+	if (r == 0)
+		r = check_origin(req, &route->options);
+	if (r < 0)
+		return r;
+	served = calloc(1, sizeof(*served));
+	if (!served)
+		return -ENOMEM;
+	served->route = route;
+	served->ws.options = &route->options;
+	served->ws.is_server = true;
+	r = respond(req, res, &served->ws);
+	if (r != 0) {
+		free(served);
+		return r;
+	}
+	req->socket = served;
+	req->free_socket = eddyi_ws_served_free;
+	res->status = 101;
+	return 0;
+}
+
+/* ---- mapping ---- */
+
+static const char *const *keep_strings(struct eddy_app *app, const char *const *strings)
+{
+	const char **copy;
+	size_t count = 0;
+
+	if (!strings)
+		return NULL;
+	while (strings[count])
+		count++;
+	copy = eddy_app_alloc(app, (count + 1) * sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = eddy_app_keep_string(app, strings[i]);
+	copy[count] = NULL;
+	return copy;
+}
+
+struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern,
+				   eddy_ws_fn *handler, const struct eddy_ws_options *options)
+{
+	static const struct eddy_ws_options defaults;
+	struct eddy_app *app = router.group->owner.app;
+	struct eddyi_ws_route *route = eddy_app_alloc(app, sizeof(*route));
+	struct eddy_ws_options *own = &route->options;
+	struct eddy_route *mapped = eddy_app_map_get(router, pattern, shake);
+
+	*route = (struct eddyi_ws_route){ handler, options ? *options : defaults,
+					  eddy_app_keep_string(app, pattern) };
+	own->protocols = keep_strings(app, own->protocols);
+	own->origins = keep_strings(app, own->origins);
+	own->message_max = own->message_max ? own->message_max : MESSAGE_MAX;
+	own->queue_max = own->queue_max ? own->queue_max : QUEUE_MAX;
+	own->ping_ns = own->ping_ns ? own->ping_ns : PING_NS;
+	own->pong_ns = own->pong_ns ? own->pong_ns : PING_NS;
+	own->deflate.level = own->deflate.level ? own->deflate.level : 1;
+	own->deflate.min = own->deflate.min ? own->deflate.min : DEFLATE_MIN;
+	eddy_route_with(mapped, &(struct eddy_route_options){ .data = route,
+							      .write_rate_min = EDDY_NEVER });
+	return mapped;
+}

@@ -1,0 +1,133 @@
+/* socket.h: a WebSocket between its connection and its handler.
+ *
+ * Bytes that arrive are parsed on the loop's stack, into messages that the handler takes; control frames
+ * are answered there. Frames to send go to the kernel at once; the rest is queued, and an op sends it.
+ * The connection below is a link: http1/ has that of a server, client/ that of a client. */
+#ifndef EDDYI_WS_SOCKET_H
+#define EDDYI_WS_SOCKET_H
+
+#include "deflate.h"
+#include "input.h"
+#include "text/utf8.h"
+#include "wire/wire.h"
+
+#include <eddy/event.h>
+#include <eddy/mutex.h>
+#include <eddy/op.h>
+#include <eddy/timer.h>
+#include <eddy/ws.h>
+
+struct eddyi_ws_item;
+struct eddyi_ws_out;
+
+/* A framed message, shared by the queues of several sockets. */
+struct eddyi_ws_shared {
+	unsigned refs; /* changed atomically */
+	size_t len;
+	char bytes[];
+};
+
+/* The connection below. None of these functions suspends. */
+struct eddyi_ws_link {
+	/* Receive once: eddyi_ws_received() gets the result. It is not receiving. */
+	void (*receive)(struct eddy_ws *ws);
+	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
+	void (*cancel)(struct eddy_ws *ws);
+	/* Messages have come for a socket that has no task. Return: false if no task can be started. */
+	bool (*start)(struct eddy_ws *ws);
+	/* Close the connection, and free the socket. Nothing uses them any more. */
+	void (*finish)(struct eddy_ws *ws);
+};
+
+enum eddyi_ws_state {
+	EDDYI_WS_OPEN,
+	EDDYI_WS_CLOSING, /* a close frame is sent; that of the peer is awaited */
+	EDDYI_WS_CLOSED,  /* both are; queued frames are still sent */
+	EDDYI_WS_OVER,    /* the connection is of no use */
+};
+
+/* Invariants:
+ * 1. `receiving` tells whether the link receives. It does so in OPEN and CLOSING, unless `waiting`
+ *    exceeds the limit.
+ * 2. `out_op` sends the first of `out`, or encrypted bytes; with frames in `out` it is started.
+ * 3. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
+struct eddy_ws {
+	const struct eddyi_ws_link *link;
+	struct eddyi_wire *wire;
+	const struct eddy_ws_options *options;
+	void *data;
+	struct eddy_ws_ref *ref; /* NULL: there is none */
+	struct eddy_str protocol;
+
+	struct eddyi_ws_input input;
+	struct eddyi_utf8 utf8;
+	struct eddyi_ws_buffer message; /* in progress, an item at its begin */
+	struct eddyi_ws_item *first, **last;
+	struct eddyi_ws_item *given; /* that the handler has */
+	size_t waiting;              /* bytes of the items, and of `message` */
+	struct eddy_event readable;  /* an item, or the end, is there */
+
+	struct eddyi_ws_out *out, **out_last;
+	size_t queued; /* bytes of `out` */
+	struct eddy_op out_op;
+	struct eddy_event writable; /* `queued` is below its limit, or the socket is over */
+	struct eddy_mutex sending;  /* held from the first to the last piece of a message, by: */
+	struct eddy_task *sender;
+
+	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
+	struct eddy_timer timer;
+	uint64_t heard_ns; /* when the last bytes came */
+	uint64_t sent_ns;  /* when the last bytes went */
+	int result;        /* of eddy_ws_recv() at the end */
+	uint16_t peer_code;
+	uint8_t state;
+	bool compresses;
+	bool is_server;
+	bool receiving;
+	bool has_task;
+	bool pinged;      /* since `heard_ns` */
+	bool packs;       /* the message being sent is compressed */
+	bool left;        /* the handler has returned for good */
+	bool half_closed; /* nothing more is sent */
+	bool stops;       /* the server does */
+};
+
+/* Begin with a connection whose handshake is complete. The caller has set `link`, `wire`, `options`,
+ * `is_server`, and, with compression, `inflate` and `deflate`. */
+void eddyi_ws_begin(struct eddy_ws *ws);
+
+/* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
+ * ended. */
+void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last);
+
+/* Handle plain bytes that have arrived before the socket began. */
+void eddyi_ws_take(struct eddy_ws *ws, struct eddy_str bytes);
+
+/* Run the handler on the current task, until it returns. Suspends. */
+void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data);
+
+/* The server stops: close it with 1001. */
+void eddyi_ws_stop(struct eddy_ws *ws);
+
+/* End it at once, without a closing handshake. */
+void eddyi_ws_abort(struct eddy_ws *ws, int error);
+
+/* The socket ends: its handle sends nothing any more. */
+void eddyi_ws_ref_end(struct eddy_ws *ws);
+
+/* Frame a message for several sockets. Return: NULL on allocation failure. */
+struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
+					    bool compressed);
+void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
+
+/* Send a framed message. Never suspends. Return: 0, -EPIPE, -ENOMEM; -ENOBUFS if more than `max` bytes
+ * would be queued; -EAGAIN within a message that is sent in pieces. */
+int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t max);
+
+/* Whether messages for several sockets may be sent to this one compressed. */
+static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)
+{
+	return ws->compresses && !ws->deflate.side.keeps;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* sockets: a server of WebSockets, with all options of eddy/ws.h.
+ *
+ *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover]
+ *
+ * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces; /close/{code} closes with that
+ * code after the first message; /hold reads nothing until it is told to by a byte on stdin.
+ */
+#include "settings.h"
+
+#include <eddy/runtime.h>
+#include <eddy/ws.h>
+
+#include <errno.h>
+
+struct sockets {
+	struct settings common;
+	struct eddy_ws_options options;
+};
+
+static const struct setting switches[] = {
+	SETTING(struct sockets, "max", options.message_max),
+	SETTING(struct sockets, "queue-max", options.queue_max),
+	{ "ping", setting_ms, offsetof(struct sockets, options.ping_ns) },
+	{ "pong", setting_ms, offsetof(struct sockets, options.pong_ns) },
+	SETTING(struct sockets, "deflate", options.deflate.on),
+	SETTING(struct sockets, "takeover", options.deflate.takeover),
+	{ 0 },
+};
+
+static int echo(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	int r;
+
+	(void)data;
+	while ((r = eddy_ws_recv(ws, &message)) > 0) {
+		r = eddy_ws_send(ws, message.type, message.bytes);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int echo_pieces(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	int r;
+
+	(void)data;
+	while ((r = eddy_ws_recv(ws, &message)) > 0) {
+		r = eddy_ws_send_some(ws, message.type, message.bytes, message.is_last);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const protocols[] = { "echo", "other", NULL };
+	struct sockets sockets = { .options = { .protocols = protocols } };
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_ws_options options;
+
+	settings_take(argc, argv, switches, &sockets, &sockets.common);
+	eddy_log_text_subscribe();
+	settings_apply(&sockets.common, app);
+	options = sockets.options;
+	eddy_app_map_ws(app, "/echo", echo, &options);
+	options.parks = true;
+	eddy_app_map_ws(app, "/parked", echo, &options);
+	options.parks = false;
+	options.streams = true;
+	eddy_app_map_ws(app, "/pieces", echo_pieces, &options);
+	return eddy_app_run_blocking(app) < 0;
+}

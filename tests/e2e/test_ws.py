@@ -1,0 +1,288 @@
+"""WebSockets: the handshake, messages, control frames, the end, compression, and peers that break the rules."""
+import os
+import signal
+import struct
+import time
+
+from wire import KIB, MIB, Case, Lost, request
+from ws import BINARY, CLOSE, CONTINUATION, FIELDS, KEY, PING, PONG, TEXT, Socket, deflate, frame
+
+PATHS = ('/echo', '/parked', '/pieces')
+DEFLATE = 'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits'
+
+
+class Sockets(Case):
+    def serve_sockets(self, *args):
+        return self.serve(*args, program='sockets')
+
+    def assertEchoes(self, ws, data=b'still here'):
+        ws.send(BINARY, data)
+        self.assertEqual(ws.message(), (BINARY, data))
+
+    def assertCloses(self, server, data, code, path='/echo', fields=()):
+        """The server closes with that code after it got these bytes."""
+        with Socket(server, path, *fields) as ws:
+            self.assertEqual(ws.response.status, 101)
+            ws.write(data)
+            got = ws.frame()
+            while got[0] != CLOSE:
+                got = ws.frame()
+            self.assertEqual(struct.unpack('>H', got[1][:2])[0] if got[1] else 1005, code)
+            ws.wire.read_end()
+
+
+class Handshake(Sockets):
+    def test_by_the_letter(self):
+        server = self.serve_sockets()
+        with Socket(server, '/echo', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==') as ws:
+            self.assertProblem(ws.response, 400)    # two keys
+        fields = [field for field in FIELDS if 'Key' not in field]
+        with server.connect() as wire:
+            response = wire.ask(request('GET', '/echo', *fields, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='))
+            self.assertEqual((response.status, response.header('sec-websocket-accept')), (101, 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='))
+            self.assertEqual((response.header('upgrade'), response.header('connection')), ('websocket', 'upgrade'))
+            self.assertIsNone(response.header('sec-websocket-protocol'))
+            self.assertIsNone(response.header('sec-websocket-extensions'))
+        # Case and company of tokens.
+        with server.connect() as wire:
+            response = wire.ask(request('GET', '/echo', 'connection: keep-alive, UPGRADE', 'upgrade: h2c, WebSocket', *FIELDS[2:]))
+            self.assertEqual(response.status, 101)
+
+    def test_what_is_no_upgrade(self):
+        server = self.serve_sockets()
+        for without in range(3):
+            response = server.get('/echo', *[field for i, field in enumerate(FIELDS) if i != without])
+            self.assertProblem(response, 426)
+            self.assertEqual((response.header('upgrade'), response.header('sec-websocket-version')), ('websocket', '13'))
+        for version in ('8', '013', '13, 8', '14'):
+            response = server.get('/echo', *FIELDS[:2], f'Sec-WebSocket-Version: {version}', FIELDS[3])
+            self.assertProblem(response, 426)
+        self.assertEqual(server.get('/echo', *FIELDS, method='HEAD').status, 426)
+        self.assertEqual(server.get('/echo', *FIELDS, method='POST').status, 405)
+
+    def test_keys(self):
+        server = self.serve_sockets()
+        for key in ('', 'abc', KEY[:-1], KEY + 'A', 'A' * 24, '*' * 22 + '=='):
+            self.assertProblem(server.get('/echo', *FIELDS[:3], f'Sec-WebSocket-Key: {key}'), 400)
+        self.assertProblem(server.get('/echo', *FIELDS[:3]), 400)
+        self.assertProblem(server.ask(request('GET', '/echo', *FIELDS, body=b'abc')), 400)
+
+    def test_protocols(self):
+        server = self.serve_sockets()
+        for offered, chosen in ((('x, echo',), 'echo'), (('other', 'echo'), 'echo'), (('other',), 'other'), (('Echo',), None), ((), None)):
+            with Socket(server, '/echo', *[f'Sec-WebSocket-Protocol: {protocol}' for protocol in offered]) as ws:
+                self.assertEqual((ws.response.status, ws.response.header('sec-websocket-protocol')), (101, chosen))
+
+    def test_origins(self):
+        server = self.serve_sockets()
+        same = 'Origin: http://localhost'
+        for fields, status in (((same,), 101), (('Origin: http://evil.example',), 403), (('Origin: null',), 403),
+                               (('Sec-Fetch-Site: cross-site',), 403), ((same, 'Sec-Fetch-Site: same-origin'), 101)):
+            with Socket(server, '/echo', *fields) as ws:
+                self.assertEqual(ws.response.status, status, fields)
+
+    def test_frames_right_behind_it(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            with server.connect() as wire:
+                wire.send(request('GET', path, *FIELDS) + frame(TEXT, 'early') + frame(PING))
+                self.assertEqual(wire.read().status, 101)
+                self.assertIn(wire.take(9), (b'\x81\x05early\x8a\x00', b'\x8a\x00\x81\x05early'))
+
+
+class Messages(Sockets):
+    def test_sizes(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            with Socket(server, path) as ws:
+                for size in (0, 1, 125, 126, 127, 65535, 65536, 65537, MIB):
+                    data = os.urandom(size)
+                    ws.send(BINARY, data)
+                    self.assertEqual(ws.message(), (BINARY, data), (path, size))
+                self.assertEqual(ws.close(), (1000, b''))
+
+    def test_byte_by_byte(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            with Socket(server, path) as ws:
+                for byte in frame(TEXT, 'grüße'.encode(), fin=False) + frame(PING, 'p') + frame(CONTINUATION, ' an alle'):
+                    ws.write(bytes([byte]))
+                frames = [ws.frame()]
+                while frames[-1][0] == PONG or not frames[-1][2]:
+                    frames.append(ws.frame())
+                self.assertEqual([payload for opcode, payload, _, _ in frames if opcode == PONG], [b'p'])
+                self.assertEqual(b''.join(payload for opcode, payload, _, _ in frames if opcode != PONG).decode(), 'grüße an alle')
+                ws.close()
+
+    def test_many_at_once(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            with Socket(server, path) as ws:
+                ws.write(b''.join(frame(TEXT, str(i)) for i in range(5000)))
+                for i in range(5000):
+                    self.assertEqual(ws.message(), (TEXT, str(i).encode()))
+                ws.close()
+
+    def test_largest(self):
+        server = self.serve_sockets('--max', 1000)
+        for path in PATHS[:2]:
+            with Socket(server, path) as ws:
+                self.assertEchoes(ws, bytes(1000))
+            self.assertCloses(server, frame(BINARY, bytes(1001)), 1009, path)
+            self.assertCloses(server, frame(BINARY, bytes(600), fin=False) + frame(CONTINUATION, bytes(600)), 1009, path)
+            # Before any of it has come.
+            self.assertCloses(server, frame(BINARY, b'', length=8)[:2] + struct.pack('>Q', 2 ** 62) + b'mask', 1009, path)
+        with Socket(server, '/pieces') as ws:
+            data = os.urandom(3 * MIB)
+            ws.send(BINARY, data)
+            self.assertEqual(ws.message(), (BINARY, data))
+
+    def test_text_is_checked_as_it_arrives(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            self.assertCloses(server, frame(TEXT, b'\xce\xba\xed\xa0\x80'), 1007, path)
+            self.assertCloses(server, frame(TEXT, b'\xce'), 1007, path)
+            self.assertCloses(server, frame(TEXT, b'\xf4\x90', fin=False), 1007, path)
+            with Socket(server, path) as ws:
+                ws.write(frame(TEXT, b'\xf0\x9f', fin=False) + frame(CONTINUATION, b'\x98\x80'))
+                self.assertEqual(ws.message(), (TEXT, '😀'.encode()))
+                ws.send(BINARY, b'\xff')
+                self.assertEqual(ws.message(), (BINARY, b'\xff'))
+
+    def test_pings_are_answered_while_the_handler_is_busy(self):
+        server = self.serve_sockets('--queue-max', 1000)
+        with Socket(server, '/echo', rcvbuf=4096) as ws:
+            for _ in range(50):
+                ws.send(BINARY, bytes(100 * KIB))
+            time.sleep(0.1)    # the handler waits for room in its queue
+            ws.send(PING, 'x')
+            for _ in range(50):
+                opcode, data = ws.message()
+                if opcode == PONG:
+                    opcode, data = ws.message()
+                self.assertEqual((opcode, len(data)), (BINARY, 100 * KIB))
+
+
+class Ends(Sockets):
+    def test_codes(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            for code in (1000, 1001, 1003, 1011, 3000, 4999, None):
+                with Socket(server, path) as ws:
+                    self.assertEqual(ws.close(code, 'why'), (code or 1005, b''))
+            for payload in (b'\x03', struct.pack('>H', 999), struct.pack('>H', 1004), struct.pack('>H', 1005), struct.pack('>H', 1006),
+                            struct.pack('>H', 1015), struct.pack('>H', 5000), struct.pack('>H', 0)):
+                self.assertCloses(server, frame(CLOSE, payload), 1002, path)
+            self.assertCloses(server, frame(CLOSE, struct.pack('>H', 1000) + b'\xff'), 1007, path)
+
+    def test_violations(self):
+        server = self.serve_sockets()
+        for path in PATHS:
+            for data in (frame(TEXT, 'a', mask=None), frame(TEXT, 'a', rsv=1), frame(TEXT, 'a', rsv=4), frame(3, 'a'), frame(11),
+                         frame(CONTINUATION, 'a'), frame(TEXT, 'a', fin=False) + frame(TEXT, 'b'), frame(PING, 'a' * 126), frame(PING, 'a', fin=False),
+                         frame(CLOSE, fin=False), frame(TEXT, 'a', length=2), frame(TEXT, 'a', length=8),
+                         b'\x81\xff' + struct.pack('>Q', 2 ** 63) + b'mask'):
+                self.assertCloses(server, data, 1002, path)
+
+    def test_lost_connections(self):
+        server = self.serve_sockets()
+        before = server.descriptors() if hasattr(server, 'descriptors') else None
+        for path in PATHS:
+            for data in (b'', frame(TEXT, 'abc')[:4], frame(TEXT, 'abc', fin=False), frame(BINARY, bytes(100000))[:50000]):
+                for reset in (False, True):
+                    ws = Socket(server, path)
+                    ws.write(data)
+                    ws.wire.reset() if reset else ws.wire.socket.close()
+        with Socket(server, '/echo') as ws:
+            self.assertEchoes(ws)
+        if before is not None:
+            self.eventually(lambda: server.descriptors() <= before)
+
+    def test_silence(self):
+        server = self.serve_sockets('--ping', 100, '--pong', 200)
+        for path in PATHS:
+            with Socket(server, path) as ws:
+                for _ in range(3):
+                    self.assertEqual(ws.frame()[0], PING)
+                    began = time.monotonic()
+                    ws.send(PONG)
+                self.assertEqual(ws.frame()[0], PING)
+                self.assertTrue(ws.is_lost())
+                self.assertGreater(time.monotonic() - began, 0.29)
+
+    def test_shutdown(self):
+        server = self.serve_sockets()
+        sockets = [Socket(server, path) for path in PATHS]
+        for ws in sockets:
+            self.assertEchoes(ws)
+        server.process.send_signal(signal.SIGTERM)
+        for ws in sockets:
+            self.assertEqual(ws.message(), (CLOSE, struct.pack('>H', 1001)))
+            ws.send(CLOSE, struct.pack('>H', 1001))
+            ws.wire.read_end()
+        self.assertEqual(server.wait(), 0)
+
+    def test_shutdown_of_silent_ones(self):
+        server = self.serve_sockets()
+        sockets = [Socket(server, path) for path in PATHS]
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        for ws in sockets:
+            ws.wire.__exit__(None, None, None)
+
+    def test_slow_readers_are_bounded(self):
+        server = self.serve_sockets('--queue-max', 100000)
+        with Socket(server, '/echo', rcvbuf=4096) as ws:
+            ws.wire.socket.settimeout(1)
+            sent = 0
+            while sent < 100 and ws.wire.try_send(frame(BINARY, bytes(MIB))):
+                sent += 1
+            self.assertLess(sent, 60, 'the server takes no more than its buffers hold')
+        with Socket(server, '/echo') as ws:
+            self.assertEchoes(ws)
+
+    def test_a_flood_of_pings(self):
+        """A peer that does not read its pongs is given up."""
+        server = self.serve_sockets('--queue-max', 10000)
+        with Socket(server, '/echo', rcvbuf=4096) as ws:
+            ws.wire.socket.settimeout(5)
+            with self.assertRaises(Lost):
+                for _ in range(1000):
+                    ws.write(frame(PING, 'x' * 125) * 1000)
+
+
+class Deflate(Sockets):
+    def test_negotiation(self):
+        server = self.serve_sockets()
+        with Socket(server, '/echo', DEFLATE) as ws:
+            self.assertIsNone(ws.response.header('sec-websocket-extensions'))
+        server = self.serve_sockets('--deflate')
+        for offer, reply in ((DEFLATE, 'server_no_context_takeover'), ('Sec-WebSocket-Extensions: x, permessage-deflate', 'client_no_context_takeover')):
+            with Socket(server, '/echo', offer) as ws:
+                self.assertIn(reply, ws.response.header('sec-websocket-extensions'))
+
+    def test_messages(self):
+        for args in (('--deflate',), ('--deflate', '--takeover')):
+            server = self.serve_sockets(*args)
+            for path in PATHS:
+                with Socket(server, path, DEFLATE) as ws:
+                    for data in (b'', b'short', b'hello ' * 1000, os.urandom(100000)):
+                        ws.send(BINARY, deflate(data) if data else b'\0', rsv=4)
+                        if '--takeover' in args:
+                            self.assertEqual(ws.frame()[0], BINARY)
+                            break
+                        self.assertEqual(ws.message(), (BINARY, data))
+                    ws.send(TEXT, 'plain')
+
+    def test_bombs(self):
+        server = self.serve_sockets('--deflate', '--max', 100000)
+        for path in PATHS[:2]:
+            self.assertCloses(server, frame(BINARY, deflate(bytes(200000)), rsv=4), 1009, path, (DEFLATE,))
+            self.assertCloses(server, frame(BINARY, bytes(100001)), 1009, path, (DEFLATE,))
+
+    def test_broken_streams(self):
+        server = self.serve_sockets('--deflate')
+        for path in PATHS:
+            self.assertCloses(server, frame(BINARY, b'\xff\xff\xff\xff', rsv=4), 1002, path, (DEFLATE,))
+            self.assertCloses(server, frame(TEXT, deflate(b'\xff\xff'), rsv=4), 1007, path, (DEFLATE,))
+            self.assertCloses(server, frame(PING, 'a', rsv=4), 1002, path, (DEFLATE,))
