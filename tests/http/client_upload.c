@@ -310,6 +310,29 @@ Test(client_upload, takes_another_offset)
 	expect_upload(turns, 201);
 }
 
+/* The response to a complete upload is final, whatever its status. */
+Test(client_upload, accepts_a_final_refusal)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 409 No\r\nupload-offset: 11\r\nupload-complete: ?1\r\n" EMPTY,
+		"HTTP/1.1 404 No\r\nupload-complete: ?1;a=1\r\n" EMPTY,
+		"HTTP/1.1 503 No\r\nupload-complete: ?1\r\n" EMPTY,
+	};
+	static const int errors[] = { -EREMOTEIO, -ENOENT, -EAGAIN };
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		const struct turn turns[] = { { "hello", AT "\r\n", CLOSE },
+					      { NULL, OFFSET("5"), STAY },
+					      { " world", answers[i], CLOSE },
+					      { NULL, "HTTP/1.1 404 No\r\n" EMPTY, STAY },
+					      { "hello world", CREATED, STAY },
+					      { 0 } };
+
+		upload = (struct eddy_client_upload){ 0 };
+		expect_failure(turns, errors[i], "the server answered");
+	}
+}
+
 Test(client_upload, begins_again_if_it_was_lost)
 {
 	const struct turn turns[] = { { "hello", AT "\r\n", CLOSE },

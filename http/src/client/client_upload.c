@@ -272,6 +272,13 @@ static bool is_success(const struct upload *upload)
 	return eddy_response_status(upload->response) / 100 == 2;
 }
 
+/* Whether the response is the one to a complete upload, which the server does not accept: it is
+ * final. */
+static bool is_refused(const struct upload *upload)
+{
+	return !is_success(upload) && is_complete(upload->response);
+}
+
 /* Whether the server has answered that a request was too large, and how large one may be. */
 static bool was_too_large(struct upload *upload, uint64_t len)
 {
@@ -369,6 +376,8 @@ static int ask_offset(struct upload *upload)
 	r = ask(upload, "HEAD", upload->location, headers, 0);
 	if (r < 0)
 		return r;
+	if (is_refused(upload))
+		return fail_status(upload);
 	if (is_lost(upload))
 		return lose_location(upload);
 	if (!is_success(upload))
@@ -420,6 +429,8 @@ static int append(struct upload *upload)
 	r = ask(upload, "PATCH", upload->location, headers, len);
 	if (r < 0)
 		return r;
+	if (is_refused(upload))
+		return fail_status(upload);
 	if (eddy_response_status(upload->response) == 409)
 		return take_conflict(upload);
 	if (is_lost(upload))
@@ -512,6 +523,9 @@ static int run(struct upload *upload)
 
 	while (r == 0) {
 		r = step(upload);
+		/* What changed during the last request is part of it. */
+		if (r > 0 && check_file(upload) < 0)
+			return -ESTALE;
 		if (r >= 0)
 			continue;
 		r = upload->stopped ? 0 : wait_for_retry(upload, r);
