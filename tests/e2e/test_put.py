@@ -150,9 +150,9 @@ class Continuing(Put):
 
 
 class Plain:
-    """A server without resumption. `statuses` are its first answers; each is given when all of the body has arrived."""
+    """A server without resumption. `statuses` are its first answers; each is given when all of the body has arrived, after `meanwhile()`."""
 
-    def __init__(self, *statuses):
+    def __init__(self, *statuses, meanwhile=lambda: None):
         self.bodies, statuses, outer = [], list(statuses), self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -163,6 +163,7 @@ class Plain:
 
             def do_PUT(self):
                 outer.bodies.append((dict(self.headers), self.rfile.read(int(self.headers['content-length']))))
+                meanwhile()
                 self.send_response(statuses.pop(0) if statuses else 201)
                 self.send_header('content-length', '0')
                 self.end_headers()
@@ -200,6 +201,13 @@ class Servers(Put):
         headers = {name.lower(): value for name, value in server.bodies[0][0].items()}
         self.assertEqual(headers['content-type'], 'text/plain')
         self.assertEqual([name for name in headers if name.startswith('upload-')], [])
+
+    def test_file_that_changes(self):
+        """During the only request, whose response is a success."""
+        self.write('x', b'hello')
+        with Plain(meanwhile=lambda: self.write('x', b'other')) as server:
+            self.assertIn('the file changed during the upload', self.put('x', self.url(server.port), status=1))
+        self.assertEqual(len(server.bodies), 1)
 
     def test_failures(self):
         self.write('x', b'hello')
