@@ -1,10 +1,9 @@
 /* Downloads into files: requests for what is missing, until nothing is. */
 #include "client.h"
 #include "client_partial.h"
-#include "client_report.h"
+#include "client_retry.h"
 #include "files/digest_file.h"
 #include "message/range.h"
-#include "message/status.h"
 #include "text/date.h"
 #include "text/disposition.h"
 #include "text/syntax.h"
@@ -32,20 +31,12 @@
 #define OWN_HEADERS 4
 #define PROGRAM_HEADERS_MAX 100
 
-/* A failure of this try alone, of which `problem` tells. */
-struct trouble {
-	bool passing;
-	uint64_t after_ns; /* the delay that the server asks for */
-	char problem[256];
-};
-
 struct download;
 
 /* A task that requests one piece after the other. */
 struct worker {
 	struct download *download;
 	struct eddyi_retry retry;
-	struct trouble trouble;
 	int piece;              /* that it has */
 	const uint64_t *moving; /* bytes of it that a transfer has moved so far; NULL: none */
 	char *buf;
@@ -332,8 +323,6 @@ static int judge_failure(struct worker *worker, const struct eddy_response *resp
 	struct download *download = worker->download;
 	int status = eddy_response_status(response);
 
-	worker->trouble.passing = eddyi_retry_is_passing_status(status);
-	eddy_response_retry_after(response, &worker->trouble.after_ns);
 	if (status == 416 && !download->known && !download->no_ranges) {
 		/* As of an empty file: ask without a range. */
 		download->no_ranges = true;
@@ -341,8 +330,7 @@ static int judge_failure(struct worker *worker, const struct eddy_response *resp
 	}
 	if (status == 416)
 		return complain(download, -ESTALE, "the file changed during the download");
-	return eddyi_client_fail(download->client, eddyi_retry_error_of(status),
-				 "the server answered %d %s", status, eddyi_status_phrase(status));
+	return eddyi_retry_fail_status(&worker->retry, response);
 }
 
 static int fail_file(struct download *download, int error)
@@ -413,10 +401,10 @@ static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_re
 		worker->gathered += r > 0 ? (size_t)r : 0;
 	}
 	if (r < 0)
-		worker->trouble.passing = eddyi_retry_is_passing((int)r, true);
+		eddyi_retry_fail(&worker->retry, (int)r, true);
 	written = put_gathered(worker, piece, r == -ECANCELED);
 	if (written < 0) {
-		worker->trouble.passing = false;
+		worker->retry.is_passing = false;
 		return written;
 	}
 	return r < 0 ? (int)r : r > 0;
@@ -443,8 +431,8 @@ static int splice_in(struct worker *worker, struct eddyi_piece *piece,
 	download->received += transfer.moved;
 	if (r == -EAGAIN || r >= 0)
 		return r;
-	worker->trouble.passing = eddyi_retry_is_passing(r, true);
-	if (!worker->trouble.passing && r != -EBADMSG)
+	eddyi_retry_fail(&worker->retry, r, true);
+	if (!worker->retry.is_passing && r != -EBADMSG)
 		fail_file(download, r);
 	return r;
 }
@@ -461,7 +449,7 @@ static int check_end(struct worker *worker, struct eddyi_piece *piece,
 		return 0;
 	}
 	if (piece->at < end) {
-		worker->trouble.passing = true;
+		worker->retry.is_passing = true;
 		return complain(download, -ECONNRESET,
 				"the server ended the body before its announced length");
 	}
@@ -546,7 +534,7 @@ static int fetch(struct worker *worker, struct eddyi_piece *piece)
 	uint64_t end = UINT64_MAX;
 	int r;
 
-	worker->trouble = (struct trouble){ 0 };
+	worker->retry.is_passing = false;
 	/* What can't be continued begins again. */
 	if (download->known && !can_resume(download) && piece->at) {
 		r = restart(download);
@@ -555,10 +543,8 @@ static int fetch(struct worker *worker, struct eddyi_piece *piece)
 		piece = &download->state.pieces[0];
 	}
 	r = request_piece(download, piece, &response);
-	if (r < 0) {
-		worker->trouble.passing = eddyi_retry_is_passing(r, download->answered);
-		return r;
-	}
+	if (r < 0)
+		return eddyi_retry_fail(&worker->retry, r, download->answered);
 	download->answered = true;
 	if (eddy_response_status(response) == 200) {
 		r = judge_whole(download, &piece, response);
@@ -608,19 +594,12 @@ static int take_piece(struct download *download)
 static int wait_for_retry(struct worker *worker, int failure)
 {
 	struct download *download = worker->download;
-	struct trouble *trouble = &worker->trouble;
-	uint64_t delay_ns;
 
 	/* It can neither continue nor begin again. */
 	if (download->known && !can_resume(download) &&
 	    (download->given || download->restarts == RESTARTS_MAX))
 		return failure;
-	if (!trouble->passing ||
-	    eddyi_retry_next(&worker->retry, download->received, trouble->after_ns, &delay_ns) < 0)
-		return failure;
-	snprintf(trouble->problem, sizeof(trouble->problem), "%s",
-		 eddy_client_error(download->client));
-	return eddyi_report_wait(&download->report, trouble->problem, delay_ns);
+	return eddyi_retry_wait(&worker->retry, &download->report, download->received, failure);
 }
 
 /* Note the failure that ends a worker. */
@@ -648,7 +627,7 @@ static int work(void *arg)
 		/* After a restart, the only piece is the first. */
 		download->taken[download->taken[at] ? at : 0] = false;
 		download->taken_count--;
-		if (r < 0 && worker->trouble.passing) {
+		if (r < 0 && worker->retry.is_passing) {
 			int waited = wait_for_retry(worker, r);
 
 			/* Others go on with its piece. */
@@ -669,8 +648,9 @@ static void begin_worker(struct download *download)
 {
 	struct worker *worker = &download->workers[download->worker_count++];
 
-	*worker =
-		(struct worker){ .download = download, .retry.options = &download->options->retry };
+	*worker = (struct worker){ .download = download,
+				   .retry = { .client = download->client,
+					      .options = &download->options->retry } };
 }
 
 /* Load the rest by several connections, if that is wanted and can be. */

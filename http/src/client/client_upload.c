@@ -1,8 +1,7 @@
 /* Uploads of files: "Resumable Uploads for HTTP", draft-ietf-httpbis-resumable-upload. */
 #include "client.h"
-#include "client_report.h"
+#include "client_retry.h"
 #include "files/digest_file.h"
-#include "message/status.h"
 #include "text/structured.h"
 
 #include <eddy/internal/outside.h>
@@ -45,8 +44,6 @@ struct upload {
 	uint64_t append_min;
 	unsigned restarts;
 	char digest[EDDYI_DIGEST_TEXT_SIZE]; /* empty: none is sent */
-	bool passing;                        /* of the last failure */
-	uint64_t after_ns;                   /* the delay that the server asked for */
 	struct eddy_response *response;
 };
 
@@ -250,21 +247,16 @@ static int ask(struct upload *upload, const char *method, const char *url,
 				      .timeout_ns = EDDY_NEVER,
 			      },
 			      &upload->hooks, &upload->response);
-	upload->passing = r < 0 &&
-			  eddyi_retry_is_passing(r, upload->report.retries > 0 || upload->location);
-	upload->after_ns = 0;
-	return r;
+	return eddyi_retry_fail(&upload->retry, r, upload->report.retries > 0 || upload->location);
 }
 
 /* Note a response that is no success. Return: -errno. */
 static int fail_status(struct upload *upload)
 {
-	int status = eddy_response_status(upload->response);
+	int r = eddyi_retry_fail_status(&upload->retry, upload->response);
 
-	upload->passing = eddyi_retry_is_passing_status(status) && !is_complete(upload->response);
-	eddy_response_retry_after(upload->response, &upload->after_ns);
-	return eddyi_client_fail(upload->client, eddyi_retry_error_of(status),
-				 "the server answered %d %s", status, eddyi_status_phrase(status));
+	upload->retry.is_passing &= !is_complete(upload->response);
+	return r;
 }
 
 static bool is_success(const struct upload *upload)
@@ -402,7 +394,7 @@ static int take_conflict(struct upload *upload)
 		upload->asks = false;
 	}
 	fail_status(upload);
-	upload->passing = true;
+	upload->retry.is_passing = true;
 	return complain(upload, -EREMOTEIO, "the server has another part of the file");
 }
 
@@ -486,7 +478,7 @@ static int cancel_upload(struct upload *upload, int error)
 		headers[count] = (struct eddy_header){ 0 };
 		ask(upload, "DELETE", upload->location, headers, 0);
 	}
-	upload->passing = false;
+	upload->retry.is_passing = false;
 	return complain(upload, error, "the server accepts no file of this size");
 }
 
@@ -495,7 +487,7 @@ static int step(struct upload *upload)
 {
 	int r = check_file(upload);
 
-	upload->passing = false;
+	upload->retry.is_passing = false;
 	if (r < 0)
 		return r;
 	if (size_of(upload) > upload->size_max)
@@ -507,14 +499,9 @@ static int step(struct upload *upload)
 
 static int wait_for_retry(struct upload *upload, int failure)
 {
-	uint64_t delay_ns;
-	char problem[256];
-
-	if (!upload->passing || !may_repeat(upload) ||
-	    eddyi_retry_next(&upload->retry, upload->most, upload->after_ns, &delay_ns) < 0)
-		return failure;
-	snprintf(problem, sizeof(problem), "%s", eddy_client_error(upload->client));
-	return eddyi_report_wait(&upload->report, problem, delay_ns);
+	return may_repeat(upload) ?
+		       eddyi_retry_wait(&upload->retry, &upload->report, upload->most, failure) :
+		       failure;
 }
 
 static int run(struct upload *upload)
@@ -588,7 +575,7 @@ int eddy_client_upload(struct eddy_client *client, const struct eddy_client_uplo
 	*upload = (struct upload){
 		.client = client,
 		.options = &own,
-		.retry.options = &own.retry,
+		.retry = { .client = client, .options = &own.retry },
 		.hooks = { .interim = take_interim, .data = upload },
 		.report = { .progress = own.progress,
 			    .progress_data = own.progress_data,
