@@ -107,7 +107,7 @@ class Continuing(Get):
         """What an earlier process has got is not asked for again, whether one connection got it or several."""
         for connections in (1, 4):
             with self.subTest(connections=connections):
-                data = pattern(12 * MIB)
+                data = pattern(30 * MIB)
 
                 def slowly(handler):
                     time.sleep(0.05)
@@ -123,14 +123,83 @@ class Continuing(Get):
                         if os.path.exists(self.path('file')):
                             break
                         self.assertLessEqual(set(self.names()), {'.file.eddy-part', '.file.eddy-state'})
-                    begun = len(origin.requests)
+                    begun = not os.path.exists(self.path('file'))
                     origin.answer = lambda handler: False
                     said = self.get(url, '--connections', connections, '--force')
                 self.assertEqual(self.read('file'), data)
                 self.assertEqual(self.names(), ['file'])
-                if begun and connections == 1:
+                if begun:
                     self.assertIn('from an earlier run', said)
                 os.unlink(self.path('file'))
+
+    def test_several_connections_continue(self):
+        """After a kill while the first piece is missing and the others are not, and after an interruption. What one connection left, several load."""
+        data = pattern(40 * MIB)
+
+        def slowly(handler):
+            if handler.headers['range'].startswith('bytes=0-'):
+                origin.send(handler, 300 * KIB)
+                handler.wfile.flush()
+                gate.wait(30)
+                return True
+            if len(origin.requests) > 9:
+                gate.wait(30)
+            return False
+        for signo in (signal.SIGKILL, signal.SIGINT):
+            for connections in (4, 1):
+                with self.subTest(signo=signo, connections=connections):
+                    gate = threading.Event()
+                    with Origin(data, answer=slowly) as origin:
+                        process = self.begin(self.url(origin.port), '--connections', 4)
+                        self.eventually(lambda: len(origin.requests) > 9)
+                        process.send_signal(signo)
+                        process.communicate()
+                        gate.set()
+                        origin.answer = lambda handler: False
+                        del origin.requests[:]
+                        self.assertIn('from an earlier run', self.get(self.url(origin.port), '--connections', connections))
+                        self.assertEqual(self.read('file'), data)
+                        self.assertEqual({headers['if-range'] for _, headers in origin.requests}, {'"1"'})
+                        os.unlink(self.path('file'))
+        with Origin(data, answer=lambda handler: origin.send(handler, 8 * MIB) or True) as origin:
+            self.get(self.url(origin.port), '--retries', 0, status=3)
+            origin.answer = lambda handler: False
+            self.assertIn('8.0 MiB of it from an earlier run', self.get(self.url(origin.port), '--connections', 4))
+        self.assertEqual(self.read('file'), data)
+        self.assertGreater(len(origin.requests), 5)
+        self.assertEqual(min(int(headers['range'][6:].partition('-')[0]) for _, headers in origin.requests[1:]), 8 * MIB)
+
+    def test_several_connections_without_a_strong_tag(self):
+        """Parts could then be those of different files."""
+        data = pattern(3 * MIB)
+        for etag, fields in (('W/"1"', ()), (None, ()), (None, [('last-modified', 'Sun, 06 Nov 1994 08:49:37 GMT')])):
+            with self.subTest(etag=etag, fields=fields), Origin(data, etag=etag, fields=fields) as origin:
+                self.get(self.url(origin.port), '--connections', 4)
+                self.assertEqual(self.read('file'), data)
+                self.assertEqual(['range' in headers for _, headers in origin.requests], [True, False])
+                os.unlink(self.path('file'))
+
+    def test_state_is_written_once_a_second(self):
+        """Also by a single connection: after a restart of the machine, only that is known."""
+        data = pattern(MIB)
+
+        def slowly(handler):
+            handler.send_response(200)
+            handler.send_header('etag', '"1"')
+            handler.send_header('content-length', len(data))
+            handler.end_headers()
+            for at in range(0, len(data), 40 * KIB):
+                handler.wfile.write(data[at:at + 40 * KIB])
+                time.sleep(0.1)
+            return True
+        with Origin(data, answer=slowly) as origin:
+            process = self.begin(self.url(origin.port))
+            self.eventually(lambda: '.file.eddy-state' in self.names() and self.read('.file.eddy-state'))
+            first = self.read('.file.eddy-state')
+            self.eventually(lambda: self.read('.file.eddy-state') != first)
+            self.assertIsNone(process.poll())
+            process.kill()
+            process.communicate()
 
     def test_interrupted(self):
         def slowly(handler):

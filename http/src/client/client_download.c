@@ -15,9 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CONNECTIONS_MAX EDDYI_PIECES_MAX
-/* What one connection of several requests at a time. The first piece is a small one, since the size
- * is not known yet. */
+/* Limits of a piece that one of several connections requests. The first is a small one, since the
+ * size of the file is not known yet. */
 #define PIECE_MIN EDDY_MIB
 #define PIECE_MAX (32 * EDDY_MIB)
 /* Bytes moved by one transfer, and by one write of bytes that pass through memory. */
@@ -37,14 +36,14 @@ struct download;
 struct worker {
 	struct download *download;
 	struct eddyi_retry retry;
-	int piece;              /* that it has */
-	const uint64_t *moving; /* bytes of it that a transfer has moved so far; NULL: none */
+	struct eddyi_piece *piece; /* that it has; NULL: none */
+	const uint64_t *moving;    /* bytes of it that a transfer has moved so far; NULL: none */
 	char *buf;
 	size_t gathered; /* bytes in it */
 };
 
 /* Invariants:
- * 1. A piece is changed only by the worker that has it, while it is `taken`.
+ * 1. A piece that a worker has is changed by that worker only.
  * 2. There are several workers only while the file is `known` and has a strong entity tag. */
 struct download {
 	struct eddy_client *client;
@@ -52,54 +51,56 @@ struct download {
 	struct eddyi_report report;
 	struct eddyi_client_partial partial;
 	struct eddyi_client_partial_state state;
-	bool taken[EDDYI_PIECES_MAX];
-	unsigned taken_count;
-	struct worker workers[CONNECTIONS_MAX];
+	struct worker workers[EDDYI_CONNECTIONS_MAX];
 	unsigned worker_count;
+	unsigned running;         /* workers that have not ended */
 	struct eddy_scope *scope; /* of the workers */
-	uint64_t piece_size;
-	uint64_t received; /* bytes of bodies so far */
-	uint64_t given;    /* to .take */
+	uint64_t received;        /* bytes of bodies so far */
+	uint64_t given;           /* to .take */
 	uint64_t resumed;
 	unsigned restarts;
-	bool known;    /* the file's size, or that it has none, and its validator */
-	bool answered; /* the server has sent a response */
-	bool saving;   /* a worker writes the state */
+	bool known;     /* the file's size, or that it has none, and its validator */
+	bool answered;  /* the server has sent a response */
+	bool no_ranges; /* the file is requested as a whole, by one connection */
+	bool saving;    /* a worker writes the state */
 	uint64_t saved_ns;
-	bool no_ranges;    /* the server rejects a range of a file that is not known yet */
-	bool names_file;   /* `name` is that of the response */
-	bool failed;       /* a failure that other workers can't make good */
 	int error;         /* the first that ended a worker */
 	char problem[512]; /* of it */
 	char name[EDDYI_NAME_SIZE];
 	char digest[EDDYI_VALIDATOR_SIZE]; /* the repr-digest field; empty: none */
 };
 
-static bool is_complete(const struct download *download)
-{
-	const struct eddyi_client_partial_state *state = &download->state;
-
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
-		if (state->pieces[i].at < state->pieces[i].end)
-			return false;
-	return state->next == state->total;
-}
-
 static bool can_resume(const struct download *download)
 {
 	return download->state.validator[0];
 }
 
+static bool has_strong_etag(const struct download *download)
+{
+	return download->state.validator[0] == '"';
+}
+
+/* Whether several connections may load the file. */
+static bool is_divisible(const struct download *download)
+{
+	return download->options->connections > 1 && !download->no_ranges &&
+	       (!download->known ||
+		(has_strong_etag(download) && download->state.total != UINT64_MAX));
+}
+
+/* Forget the file: all of it is missing. Only the first worker may have a piece. */
 static void forget(struct download *download)
 {
-	download->state = (struct eddyi_client_partial_state){
+	struct eddyi_client_partial_state *state = &download->state;
+
+	*state = (struct eddyi_client_partial_state){
 		.total = UINT64_MAX,
-		.next = UINT64_MAX,
 		.pieces = { { 0, UINT64_MAX } },
 		.is_sequential = true,
 	};
+	if (download->workers[0].piece)
+		download->workers[0].piece = &state->pieces[0];
 	download->known = false;
-	download->names_file = false;
 	download->digest[0] = 0;
 	download->resumed = 0;
 }
@@ -108,19 +109,14 @@ static void forget(struct download *download)
 
 static uint64_t count_bytes(const struct download *download)
 {
-	const struct eddyi_client_partial_state *state = &download->state;
-	uint64_t missing = 0, moving = 0;
+	uint64_t bytes = download->state.total - eddyi_client_partial_missing(&download->state);
 
 	for (size_t i = 0; i < download->worker_count; i++) {
-		moving += download->workers[i].gathered;
+		bytes += download->workers[i].gathered;
 		if (download->workers[i].moving)
-			moving += *download->workers[i].moving;
+			bytes += *download->workers[i].moving;
 	}
-	if (state->next == UINT64_MAX)
-		return state->pieces[0].at + moving;
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
-		missing += state->pieces[i].end - state->pieces[i].at;
-	return state->next - missing + moving;
+	return bytes;
 }
 
 static void fill_report(void *arg, struct eddy_client_progress *progress)
@@ -130,24 +126,34 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 	progress->bytes = count_bytes(download);
 	progress->total = download->state.total;
 	progress->resumed = download->resumed;
-	progress->connections = download->taken_count;
+	for (size_t i = 0; i < download->worker_count; i++)
+		progress->connections += download->workers[i].piece != NULL;
 	progress->can_resume = can_resume(download) && !download->options->take;
 }
 
-/* Write what is known of the file, for a later call. If this fails, that call begins again. */
-static void save(struct download *download)
+/* Write what is known of the file, for a later call; without it, that call begins again. The
+ * description of an error stays. Return: 0, -errno. */
+static int save(struct download *download)
 {
 	struct eddyi_client_partial_state state = download->state;
+	char problem[sizeof(download->client->error)];
+	int r;
 
 	if (download->partial.fd < 0 || !can_resume(download) || download->saving)
-		return;
-	for (size_t i = 0; i < download->worker_count; i++)
-		if (download->workers[i].moving)
-			state.pieces[download->workers[i].piece].at += *download->workers[i].moving;
+		return 0;
+	for (size_t i = 0; i < download->worker_count; i++) {
+		const struct worker *worker = &download->workers[i];
+
+		if (worker->moving)
+			state.pieces[worker->piece - download->state.pieces].at += *worker->moving;
+	}
+	memcpy(problem, download->client->error, sizeof(problem));
 	download->saving = true;
-	eddyi_client_partial_save(&download->partial, &state);
+	r = eddyi_client_partial_save(&download->partial, &state);
 	download->saving = false;
+	memcpy(download->client->error, problem, sizeof(problem));
 	download->saved_ns = eddy_now();
+	return r;
 }
 
 /* ---- what a response says of the file ---- */
@@ -172,13 +178,12 @@ static bool date_is_strong(const struct eddy_response *response, struct eddy_str
 	       eddyi_date_parse(field(response, "date"), now, &sent) == 0 && at < sent;
 }
 
-static void learn_validator(struct download *download, const struct eddy_response *response)
+static void set_validator(struct download *download, const struct eddy_response *response)
 {
 	struct eddyi_client_partial_state *state = &download->state;
 	struct eddy_str etag = field(response, "etag"), modified = field(response, "last-modified");
 	struct eddy_str value = EDDY_STR("");
 
-	state->is_date = !etag.ptr;
 	if (etag.len > 2 && etag.ptr[0] == '"' && etag.ptr[etag.len - 1] == '"')
 		value = etag;
 	else if (!etag.ptr && modified.ptr && date_is_strong(response, modified))
@@ -187,8 +192,19 @@ static void learn_validator(struct download *download, const struct eddy_respons
 		snprintf(state->validator, sizeof(state->validator), "%.*s", EDDY_FMT(value));
 }
 
+static void set_total(struct download *download, uint64_t total)
+{
+	struct eddyi_piece *pieces = download->state.pieces;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		pieces[i].end = pieces[i].end < total ? pieces[i].end : total;
+		pieces[i].at = pieces[i].at < total ? pieces[i].at : total;
+	}
+	download->state.total = total;
+}
+
 /* Take the file's name from the response, if it has a valid one. */
-static int learn_name(struct download *download, struct eddy_response *response)
+static int set_name(struct download *download, struct eddy_response *response)
 {
 	struct eddy_str value = field(response, "content-disposition"), name;
 	struct eddyi_disposition disposition;
@@ -219,7 +235,7 @@ static int check_size(struct download *download, uint64_t total)
 	return 0;
 }
 
-static void learn_digest(struct download *download, const struct eddy_response *response)
+static void set_digest(struct download *download, const struct eddy_response *response)
 {
 	struct eddy_str value = field(response, "repr-digest");
 
@@ -227,29 +243,24 @@ static void learn_digest(struct download *download, const struct eddy_response *
 		snprintf(download->digest, sizeof(download->digest), "%.*s", EDDY_FMT(value));
 }
 
-/* Learn of a file of which nothing is known yet. `end` is that of the first piece. */
-static int learn(struct download *download, struct eddy_response *response, uint64_t total,
-		 uint64_t end)
+/* Take what a response tells of a file of which nothing is known yet. Return: 0, -errno. */
+static int begin_file(struct download *download, struct eddy_response *response, uint64_t total)
 {
-	struct eddyi_client_partial_state *state = &download->state;
-	uint64_t size = total / ((uint64_t)download->options->connections * 4 + 1);
-	int r = learn_name(download, response);
+	int r = set_name(download, response);
 
 	if (r == 0)
 		r = check_size(download, total);
 	if (r < 0)
 		return r;
-	download->piece_size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-	learn_validator(download, response);
-	learn_digest(download, response);
-	state->total = total;
-	state->next = state->pieces[0].end = end;
+	set_validator(download, response);
+	set_digest(download, response);
+	set_total(download, total);
 	download->known = true;
 	save(download);
 	return 0;
 }
 
-/* Begin again with nothing. Only the caller's piece is taken. Return: 0; -ESTALE; -errno. */
+/* Begin again with nothing. Return: 0; -ESTALE; -errno. */
 static int restart(struct download *download)
 {
 	if (download->given || ++download->restarts > RESTARTS_MAX)
@@ -257,28 +268,35 @@ static int restart(struct download *download)
 				download->given ? "the file changed during the download" :
 						  "the file changed again and again");
 	forget(download);
-	memset(download->taken, 0, sizeof(download->taken));
-	download->taken[0] = download->taken_count > 0;
 	return download->partial.fd >= 0 ? eddyi_client_partial_clear(&download->partial) : 0;
 }
 
 /* ---- one request, and its response ---- */
 
-/* Judge a 200: all of the file. `*at` is the piece that was requested, and becomes the first.
- * Return: 0, -ESTALE if other workers have to end first, -errno. */
-static int judge_whole(struct download *download, struct eddyi_piece **piece,
-		       struct eddy_response *response)
+/* Check a 200, which has all of the file; `*ret_end` is its size.
+ * Return: 1 to receive it; -ESTALE if other workers have to end first; -errno. */
+static int check_whole(struct download *download, struct eddy_response *response, uint64_t *ret_end)
 {
-	uint64_t total = eddy_response_length(response);
 	int r = 0;
 
-	if (download->known || (*piece)->at) {
-		if (download->taken_count > 1)
-			return complain(download, -ESTALE, "the file changed during the download");
+	if (download->known && download->worker_count > 1)
+		return complain(download, -ESTALE, "the file changed during the download");
+	if (download->known)
 		r = restart(download);
-		*piece = &download->state.pieces[0];
-	}
-	return r < 0 ? r : learn(download, response, total, total);
+	else
+		forget(download);
+	*ret_end = eddy_response_length(response);
+	if (r == 0)
+		r = begin_file(download, response, *ret_end);
+	return r < 0 ? r : 1;
+}
+
+/* Request the file without a range, by one connection. Return: 0. */
+static int request_whole(struct download *download)
+{
+	download->no_ranges = true;
+	forget(download);
+	return 0;
 }
 
 static bool is_other_file(const struct download *download, const struct eddy_response *response,
@@ -288,18 +306,21 @@ static bool is_other_file(const struct download *download, const struct eddy_res
 	struct eddy_str etag = field(response, "etag");
 
 	return (total != UINT64_MAX && state->total != UINT64_MAX && total != state->total) ||
-	       (etag.ptr && !state->is_date && !eddy_str_eq_z(etag, state->validator));
+	       (etag.ptr && has_strong_etag(download) && !eddy_str_eq_z(etag, state->validator));
 }
 
-/* Judge a 206: the beginning of the piece. `*ret_end` is the end of that part. */
-static int judge_part(struct download *download, struct eddyi_piece *piece,
-		      struct eddy_response *response, uint64_t *ret_end)
+/* Check a 206, which has the beginning of the piece; `*ret_end` is the end of that part.
+ * Return: 1 to receive it; 0 to request the file otherwise; -errno. */
+static int check_part(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
+	struct download *download = worker->download;
 	uint64_t length = eddy_response_length(response), total;
 	struct eddyi_range range;
+	int r;
 
 	if (eddyi_range_parse_content(field(response, "content-range"), &range, &total) < 0 ||
-	    range.first != piece->at || (piece->end != UINT64_MAX && range.last >= piece->end))
+	    range.first != worker->piece->at || range.last >= worker->piece->end ||
+	    (!download->known && !is_divisible(download)))
 		return complain(download, -EBADMSG,
 				"the server sent another range than the requested one");
 	if (length != UINT64_MAX && length != range.last - range.first + 1)
@@ -308,29 +329,40 @@ static int judge_part(struct download *download, struct eddyi_piece *piece,
 	if (download->known && is_other_file(download, response, total))
 		return complain(download, -ESTALE, "the file changed during the download");
 	*ret_end = range.last + 1;
-	if (!download->known)
-		return learn(download, response, total, range.last + 1);
-	learn_digest(download, response);
-	if (piece->end == UINT64_MAX)
-		piece->end = download->state.next = download->state.total =
-			total != UINT64_MAX ? total : range.last + 1;
-	return 0;
+	if (!download->known) {
+		r = begin_file(download, response, total);
+		/* Without a strong entity tag, other parts may be those of another file. */
+		if (r == 0 && !is_divisible(download))
+			return request_whole(download);
+		return r < 0 ? r : 1;
+	}
+	set_digest(download, response);
+	if (download->state.total == UINT64_MAX)
+		set_total(download, total != UINT64_MAX ? total : *ret_end);
+	return 1;
 }
 
-/* Judge a status that is neither 200 nor 206. Return: -errno. */
-static int judge_failure(struct worker *worker, const struct eddy_response *response)
+/* Check the response to a request for the worker's piece.
+ * Return: 1 to receive its body up to `*ret_end`; 0 to request the file otherwise; -errno. */
+static int check_response(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
 	struct download *download = worker->download;
-	int status = eddy_response_status(response);
 
-	if (status == 416 && !download->known && !download->no_ranges) {
-		/* As of an empty file: ask without a range. */
-		download->no_ranges = true;
-		return 0;
+	switch (eddy_response_status(response)) {
+	case 200:
+		return check_whole(download, response, ret_end);
+	case 206:
+		return check_part(worker, response, ret_end);
+	case 416:
+		if (download->known)
+			return complain(download, -ESTALE, "the file changed during the download");
+		/* The file may be empty. */
+		if (is_divisible(download))
+			return request_whole(download);
+		/* fall through */
+	default:
+		return eddyi_retry_fail_status(&worker->retry, response);
 	}
-	if (status == 416)
-		return complain(download, -ESTALE, "the file changed during the download");
-	return eddyi_retry_fail_status(&worker->retry, response);
 }
 
 static int fail_file(struct download *download, int error)
@@ -342,8 +374,9 @@ static int fail_file(struct download *download, int error)
 }
 
 /* Give bytes away, or write them to the file. */
-static int put(struct download *download, struct eddyi_piece *piece, struct eddy_str bytes)
+static int put(struct worker *worker, struct eddy_str bytes)
 {
+	struct download *download = worker->download;
 	const struct eddy_client_download *options = download->options;
 	int r;
 
@@ -356,17 +389,18 @@ static int put(struct download *download, struct eddyi_piece *piece, struct eddy
 			eddyi_client_fail(download->client, r, "the bytes can't be taken: %s",
 					  strerror(-r));
 	} else {
-		r = eddy_transfer_write(download->partial.fd, bytes.ptr, bytes.len, piece->at);
+		r = eddy_transfer_write(download->partial.fd, bytes.ptr, bytes.len,
+					worker->piece->at);
 		if (r < 0)
 			fail_file(download, r);
 	}
 	if (r == 0)
-		piece->at += bytes.len;
+		worker->piece->at += bytes.len;
 	return r;
 }
 
 /* Write what is gathered, also when the call is cancelled. */
-static int put_gathered(struct worker *worker, struct eddyi_piece *piece, bool cancelled)
+static int put_gathered(struct worker *worker, bool cancelled)
 {
 	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
 	struct eddy_scope shield;
@@ -375,16 +409,15 @@ static int put_gathered(struct worker *worker, struct eddyi_piece *piece, bool c
 	worker->download->received += bytes.len;
 	worker->gathered = 0;
 	if (!cancelled || worker->download->options->take)
-		return put(worker->download, piece, bytes);
+		return put(worker, bytes);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	r = put(worker->download, piece, bytes);
+	r = put(worker, bytes);
 	eddy_scope_end(&shield);
 	return r;
 }
 
 /* Receive bytes through memory, gathered for one write. Return: 1; 0 at the end; -errno. */
-static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_response *response,
-		uint64_t most)
+static int copy(struct worker *worker, struct eddy_response *response, uint64_t most)
 {
 	uint64_t until_ns = eddy_now() + COPY_NS;
 	size_t size = most < COPY_SIZE ? (size_t)most : COPY_SIZE;
@@ -402,7 +435,7 @@ static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_re
 	}
 	if (r < 0)
 		eddyi_retry_fail(&worker->retry, (int)r, true);
-	written = put_gathered(worker, piece, r == -ECANCELED);
+	written = put_gathered(worker, r == -ECANCELED);
 	if (written < 0) {
 		worker->retry.is_passing = false;
 		return written;
@@ -411,13 +444,12 @@ static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_re
 }
 
 /* Receive bytes by splice. Return: as copy(); -EAGAIN if they must pass through memory. */
-static int splice_in(struct worker *worker, struct eddyi_piece *piece,
-		     struct eddy_response *response, uint64_t most)
+static int splice_in(struct worker *worker, struct eddy_response *response, uint64_t most)
 {
 	struct download *download = worker->download;
 	struct eddy_transfer transfer = {
 		.file = download->partial.fd,
-		.offset = piece->at,
+		.offset = worker->piece->at,
 		.len = most < SPLICE_STEP ? most : SPLICE_STEP,
 	};
 	int r;
@@ -427,7 +459,7 @@ static int splice_in(struct worker *worker, struct eddyi_piece *piece,
 	worker->moving = &transfer.moved;
 	r = eddyi_response_file(response, &transfer);
 	worker->moving = NULL;
-	piece->at += transfer.moved;
+	worker->piece->at += transfer.moved;
 	download->received += transfer.moved;
 	if (r == -EAGAIN || r >= 0)
 		return r;
@@ -438,17 +470,16 @@ static int splice_in(struct worker *worker, struct eddyi_piece *piece,
 }
 
 /* The body has ended before `end`, or there is more of it. */
-static int check_end(struct worker *worker, struct eddyi_piece *piece,
-		     struct eddy_response *response, uint64_t end)
+static int check_end(struct worker *worker, struct eddy_response *response, uint64_t end)
 {
 	struct download *download = worker->download;
 	char byte;
 
 	if (end == UINT64_MAX) {
-		piece->end = download->state.next = download->state.total = piece->at;
+		set_total(download, worker->piece->at);
 		return 0;
 	}
-	if (piece->at < end) {
+	if (worker->piece->at < end) {
 		worker->retry.is_passing = true;
 		return complain(download, -ECONNRESET,
 				"the server ended the body before its announced length");
@@ -459,43 +490,36 @@ static int check_end(struct worker *worker, struct eddyi_piece *piece,
 	return 0;
 }
 
-static int receive(struct worker *worker, struct eddyi_piece *piece, struct eddy_response *response,
-		   uint64_t end)
+static int receive(struct worker *worker, struct eddy_response *response, uint64_t end)
 {
 	struct download *download = worker->download;
 	uint64_t max = download->options->size_max;
 	int r = 1;
 
-	while (r > 0 && piece->at < end) {
-		uint64_t most = end - piece->at;
+	while (r > 0 && worker->piece->at < end) {
+		uint64_t most = end - worker->piece->at;
 
-		r = splice_in(worker, piece, response, most);
+		r = splice_in(worker, response, most);
 		if (r == -EAGAIN)
-			r = copy(worker, piece, response, most);
-		/* Of a file that one connection loads, the length tells. */
-		if (download->worker_count > 1 && eddy_now() - download->saved_ns > EDDY_SECOND)
+			r = copy(worker, response, most);
+		if (eddy_now() - download->saved_ns > EDDY_SECOND)
 			save(download);
-		if (r >= 0 && max && piece->at > max)
+		if (r >= 0 && max && worker->piece->at > max)
 			return complain(download, -EFBIG, "the file is larger than allowed");
 	}
-	return r < 0 ? r : check_end(worker, piece, response, end);
+	return r < 0 ? r : check_end(worker, response, end);
 }
 
-/* Whether the first request should have a range, so that further connections may load the rest. */
-static bool asks_for_first_piece(const struct download *download)
+/* Request the worker's piece. */
+static int request_piece(struct worker *worker, struct eddy_response **ret_response)
 {
-	return !download->known && !download->no_ranges && download->options->connections > 1;
-}
-
-/* Request a piece of the file. */
-static int request_piece(struct download *download, const struct eddyi_piece *piece,
-			 struct eddy_response **ret_response)
-{
+	struct download *download = worker->download;
 	const struct eddyi_client_partial_state *state = &download->state;
+	const struct eddyi_piece *piece = worker->piece;
 	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
 	const struct eddy_header *header = download->options->headers;
-	uint64_t end = piece->end;
 	char range[64], last[EDDY_U64_SIZE] = "";
+	bool whole = !piece->at && piece->end == state->total;
 	size_t count = 0;
 
 	for (; header && header->name; header++) {
@@ -503,17 +527,15 @@ static int request_piece(struct download *download, const struct eddyi_piece *pi
 			return complain(download, -EINVAL, "there are too many header fields");
 		headers[count++] = *header;
 	}
-	if (asks_for_first_piece(download))
-		end = PIECE_MIN;
-	if (end != UINT64_MAX)
-		eddy_u64_format(end - 1, last);
+	if (piece->end != UINT64_MAX)
+		eddy_u64_format(piece->end - 1, last);
 	snprintf(range, sizeof(range), "bytes=%llu-%s", (unsigned long long)piece->at, last);
 	if (download->options->require_digest)
 		headers[count++] =
 			(struct eddy_header){ "want-repr-digest", "sha-256=10, sha-512=5" };
-	if (piece->at || end != state->total)
+	if (!whole)
 		headers[count++] = (struct eddy_header){ "range", range };
-	if (state->validator[0] && (piece->at || end != state->total))
+	if (!whole && can_resume(download))
 		headers[count++] = (struct eddy_header){ "if-range", state->validator };
 	headers[count] = (struct eddy_header){ 0 };
 	return eddy_client_send(download->client, download->options->url,
@@ -524,70 +546,76 @@ static int request_piece(struct download *download, const struct eddyi_piece *pi
 				ret_response);
 }
 
-static void add_workers(struct download *download, const struct eddy_response *response);
+static void add_workers(struct download *download);
 
-/* Request a piece, and receive what comes of it. Return: 0; -errno, and trouble.passing. */
-static int fetch(struct worker *worker, struct eddyi_piece *piece)
+/* Request the worker's piece, and receive what comes of it. Return: 0; -errno. */
+static int fetch(struct worker *worker)
 {
 	struct download *download = worker->download;
 	struct eddy_response *response;
-	uint64_t end = UINT64_MAX;
-	int r;
+	uint64_t end = 0;
+	int r = 0;
 
 	worker->retry.is_passing = false;
 	/* What can't be continued begins again. */
-	if (download->known && !can_resume(download) && piece->at) {
+	if (download->known && !can_resume(download) && worker->piece->at)
 		r = restart(download);
-		if (r < 0)
-			return r;
-		piece = &download->state.pieces[0];
-	}
-	r = request_piece(download, piece, &response);
+	if (r < 0)
+		return r;
+	r = request_piece(worker, &response);
 	if (r < 0)
 		return eddyi_retry_fail(&worker->retry, r, download->answered);
 	download->answered = true;
-	if (eddy_response_status(response) == 200) {
-		r = judge_whole(download, &piece, response);
-		end = piece->end;
-	} else if (eddy_response_status(response) == 206) {
-		r = judge_part(download, piece, response, &end);
-		if (r == 0)
-			add_workers(download, response);
+	r = check_response(worker, response, &end);
+	if (r > 0) {
+		add_workers(download);
+		r = receive(worker, response, end);
 	} else {
-		r = judge_failure(worker, response);
 		eddyi_response_discard(response);
-		eddy_response_free(response);
-		return r;
 	}
-	if (r == 0)
-		r = receive(worker, piece, response, end);
 	eddy_response_free(response);
 	return r;
 }
 
 /* ---- workers ---- */
 
-/* Take the next piece that no worker has. Return: its index; -1 if there is none. */
-static int take_piece(struct download *download)
+static bool is_taken(const struct download *download, const struct eddyi_piece *piece)
 {
-	struct eddyi_client_partial_state *state = &download->state;
-	int unused = -1;
+	for (size_t i = 0; i < download->worker_count; i++)
+		if (download->workers[i].piece == piece)
+			return true;
+	return false;
+}
 
-	for (int i = 0; i < EDDYI_PIECES_MAX; i++) {
-		if (download->taken[i])
+static uint64_t piece_size(const struct download *download)
+{
+	uint64_t size = download->state.total / ((uint64_t)download->options->connections * 4 + 1);
+
+	if (!download->known || size < PIECE_MIN)
+		return PIECE_MIN;
+	return size < PIECE_MAX ? size : PIECE_MAX;
+}
+
+/* Find the first piece that no worker has, and leave some of a large one to others.
+ * Return: NULL if there is none. */
+static struct eddyi_piece *next_piece(struct download *download)
+{
+	struct eddyi_piece *piece = NULL, *unused = NULL, *at = download->state.pieces;
+	uint64_t size = piece_size(download);
+
+	for (; at < download->state.pieces + EDDYI_PIECES_MAX; at++) {
+		if (is_taken(download, at))
 			continue;
-		if (state->pieces[i].at < state->pieces[i].end)
-			return i;
-		unused = i;
+		if (at->at == at->end)
+			unused = at;
+		else if (!piece || at->at < piece->at)
+			piece = at;
 	}
-	if (state->next >= state->total || unused < 0)
-		return -1;
-	/* With one connection, the rest in one piece. */
-	state->pieces[unused] = (struct eddyi_piece){ state->next, state->total };
-	if (download->worker_count > 1 && state->total - state->next > download->piece_size)
-		state->pieces[unused].end = state->next + download->piece_size;
-	state->next = state->pieces[unused].end;
-	return unused;
+	if (piece && unused && is_divisible(download) && piece->end - piece->at > size) {
+		*unused = (struct eddyi_piece){ piece->at + size, piece->end };
+		piece->end = unused->at;
+	}
+	return piece;
 }
 
 /* Wait before the next try. Return: 0; the failure if there is no further one; -ECANCELED. */
@@ -602,7 +630,7 @@ static int wait_for_retry(struct worker *worker, int failure)
 	return eddyi_retry_wait(&worker->retry, &download->report, download->received, failure);
 }
 
-/* Note the failure that ends a worker. */
+/* Note the failure that ends the download. */
 static int give_up(struct download *download, int error)
 {
 	if (!download->error || error != -ECANCELED) {
@@ -617,60 +645,56 @@ static int work(void *arg)
 {
 	struct worker *worker = arg;
 	struct download *download = worker->download;
-	int r = 0, at;
+	int r = 0;
 
-	while (r == 0 && (at = take_piece(download)) >= 0) {
-		download->taken[at] = true;
-		download->taken_count++;
-		worker->piece = at;
-		r = fetch(worker, &download->state.pieces[at]);
-		/* After a restart, the only piece is the first. */
-		download->taken[download->taken[at] ? at : 0] = false;
-		download->taken_count--;
-		if (r < 0 && worker->retry.is_passing) {
-			int waited = wait_for_retry(worker, r);
-
-			/* Others go on with its piece. */
-			if (waited == r && download->taken_count) {
-				give_up(download, r);
-				break;
-			}
-			r = waited;
-		}
+	while (r == 0 && (worker->piece = next_piece(download))) {
+		r = fetch(worker);
+		worker->piece = NULL;
+		if (eddyi_client_partial_missing(&download->state))
+			save(download);
+		if (r < 0)
+			r = wait_for_retry(worker, r);
 	}
 	free(worker->buf);
 	worker->buf = NULL;
-	download->failed |= r < 0;
+	download->running--;
+	/* If the server does not serve this one any more, others go on with its piece. */
+	if (r < 0 && worker->retry.is_passing && r != -ECANCELED && download->running)
+		return 0;
 	return r < 0 ? give_up(download, r) : 0;
 }
 
-static void begin_worker(struct download *download)
+static struct worker *begin_worker(struct download *download)
 {
 	struct worker *worker = &download->workers[download->worker_count++];
 
-	*worker = (struct worker){ .download = download,
-				   .retry = { .client = download->client,
-					      .options = &download->options->retry } };
+	*worker = (struct worker){
+		.download = download,
+		.retry = { .client = download->client, .options = &download->options->retry },
+	};
+	download->running++;
+	return worker;
 }
 
-/* Load the rest by several connections, if that is wanted and can be. */
-static void add_workers(struct download *download, const struct eddy_response *response)
+/* Load the rest by further connections, if that is wanted and possible. */
+static void add_workers(struct download *download)
 {
-	const struct eddyi_client_partial_state *state = &download->state;
-	uint64_t left = state->total - state->next;
+	uint64_t pieces = eddyi_client_partial_missing(&download->state) / piece_size(download) + 1;
 
-	if (download->worker_count > 1 || state->total == UINT64_MAX || state->is_date ||
-	    !state->validator[0] || eddy_response_status(response) != 206)
+	if (download->worker_count > 1 || !is_divisible(download) || pieces < 2)
 		return;
-	for (size_t i = 1; i < EDDYI_PIECES_MAX; i++)
-		left += state->pieces[i].end - state->pieces[i].at;
-	while (left && download->worker_count < download->options->connections) {
-		download->state.is_sequential = false;
-		begin_worker(download);
-		if (eddy_scope_spawn(download->scope, "download", work,
-				     &download->workers[download->worker_count - 1]) < 0)
+	/* From now on the file's length tells nothing. */
+	download->state.is_sequential = false;
+	if (save(download) < 0)
+		return;
+	while (download->worker_count < download->options->connections &&
+	       download->worker_count < pieces) {
+		struct worker *worker = begin_worker(download);
+
+		if (eddy_scope_spawn(download->scope, "download", work, worker) < 0) {
+			download->running--;
 			return;
-		left -= left < download->piece_size ? left : download->piece_size;
+		}
 	}
 }
 
@@ -680,8 +704,7 @@ static int run_workers(struct download *download)
 	struct eddy_scope scope;
 
 	download->error = 0;
-	download->failed = false;
-	download->worker_count = 0;
+	download->worker_count = download->running = 0;
 	begin_worker(download);
 	download->scope = &scope;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
@@ -691,10 +714,7 @@ static int run_workers(struct download *download)
 		eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
 	download->scope = NULL;
-	if (!download->failed && is_complete(download))
-		return 0;
-	return complain(download, download->error ? download->error : -ECANCELED,
-			download->error ? download->problem : "the call was cancelled");
+	return download->error ? complain(download, download->error, download->problem) : 0;
 }
 
 /* ---- the call ---- */
@@ -749,10 +769,15 @@ static int open_partial(struct download *download)
 		r = eddyi_client_partial_clear(&download->partial);
 		return r < 0 ? fail_file(download, r) : 0;
 	}
-	download->known = true;
+	/* Without a byte there is nothing to continue. */
 	download->resumed = count_bytes(download);
+	if (!download->resumed) {
+		forget(download);
+		return 0;
+	}
+	download->known = true;
 	/* Of a file that is complete, the last byte shows whether it is still the server's. */
-	if (is_complete(download) && download->resumed)
+	if (download->resumed == download->state.total)
 		download->state.pieces[0] =
 			(struct eddyi_piece){ --download->resumed, download->state.total };
 	return 0;
@@ -840,13 +865,9 @@ static int open_and_run(struct download *download, struct eddy_client_downloaded
 	if (download->partial.fd < 0)
 		return r;
 	if (r < 0 && keep) {
-		char problem[sizeof(download->client->error)];
-
-		memcpy(problem, download->client->error, sizeof(problem));
 		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 		save(download);
 		eddy_scope_end(&shield);
-		memcpy(download->client->error, problem, sizeof(problem));
 	}
 	eddyi_client_partial_close(&download->partial, keep);
 	return r;
@@ -862,9 +883,10 @@ int eddy_client_download(struct eddy_client *client, const struct eddy_client_do
 
 	if (!download)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
-	own.connections = own.take || !own.connections      ? 1 :
-			  own.connections < CONNECTIONS_MAX ? own.connections :
-							      CONNECTIONS_MAX;
+	if (own.take || !own.connections)
+		own.connections = 1;
+	if (own.connections > EDDYI_CONNECTIONS_MAX)
+		own.connections = EDDYI_CONNECTIONS_MAX;
 	*download = (struct download){
 		.client = client,
 		.options = &own,

@@ -23,7 +23,7 @@ struct record {
 	uint64_t check; /* hash of all before it */
 };
 
-static const char magic[8] = "eddy-dl1";
+static const char magic[8] = "eddy-dl2";
 
 static uint64_t hash(const void *bytes, size_t len)
 {
@@ -121,6 +121,15 @@ static bool read_record(const struct eddyi_client_partial *partial, struct recor
 	       record->check == hash(record, offsetof(struct record, check));
 }
 
+uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state)
+{
+	uint64_t missing = 0;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		missing += state->pieces[i].end - state->pieces[i].at;
+	return missing;
+}
+
 /* Check the state against the file, and learn from its length.
  * Return: false if they do not match. */
 static bool fits(struct record *record, uint64_t size)
@@ -128,17 +137,24 @@ static bool fits(struct record *record, uint64_t size)
 	struct eddyi_client_partial_state *state = &record->state;
 	char boot[40];
 	bool is_same_boot;
+	uint64_t have;
 
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		if (state->pieces[i].at > state->pieces[i].end ||
+		    state->pieces[i].end > state->total)
+			return false;
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
-	if (state->is_sequential) {
-		if (is_same_boot || state->pieces[0].at > size)
-			state->pieces[0].at = size;
-		return size <= state->total;
-	}
 	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
 	 * with holes does not tell which are there. */
-	return is_same_boot;
+	if (!state->is_sequential)
+		return is_same_boot;
+	have = state->total - eddyi_client_partial_missing(state);
+	if (is_same_boot || have > size)
+		have = size;
+	memset(state->pieces, 0, sizeof(state->pieces));
+	state->pieces[0] = (struct eddyi_piece){ have, state->total };
+	return size <= state->total;
 }
 
 bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
