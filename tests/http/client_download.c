@@ -216,6 +216,23 @@ Test(client_download, continues_by_date, .init = begin, .fini = end)
 		  talk.log);
 }
 
+/* Of a server that ignores if-range, by its date. */
+Test(client_download, mixes_no_dates, .init = begin, .fini = end)
+{
+	const struct turn turns[] = {
+		{ NULL, OK DATES "content-length: 5\r\n\r\nhel", CLOSE },
+		{ NULL,
+		  "HTTP/1.1 206 P\r\nlast-modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+		  "content-range: bytes 3-4/5\r\ncontent-length: 2\r\n\r\nld",
+		  CLOSE },
+		{ NULL, OK "content-length: 5\r\n\r\nworld", STAY },
+		{ 0 }
+	};
+
+	download = (struct eddy_client_download){ 0 };
+	expect_file(turns, "x", "world");
+}
+
 Test(client_download, begins_again_when_the_file_changes, .init = begin, .fini = end)
 {
 	static const char *const changed[] = {
@@ -352,6 +369,28 @@ Test(client_download, continues_what_an_earlier_call_left, .init = begin, .fini 
 	download.start_again = true;
 	talk = expect_file(changed, "x", "new");
 	cr_expect(strstr(talk.log, "range:") == NULL);
+}
+
+/* The name of the server, which the file that is kept does not have. */
+Test(client_download, names_a_continued_file, .init = begin, .fini = end)
+{
+	const struct turn broken[] = { { NULL, WHOLE("11") "hello", CLOSE }, { 0 } };
+	const struct turn rest[] = {
+		{ NULL,
+		  PART "content-disposition: attachment; filename=b\r\n"
+		       "content-range: bytes 5-10/11\r\ncontent-length: 6\r\n\r\n world",
+		  STAY },
+		{ 0 }
+	};
+
+	download = (struct eddy_client_download){ .retry.none = true };
+	expect_failure(broken, -ECONNRESET, "before the end of the body");
+	expect_file(rest, "b", "hello world");
+	put_file("b", "old");
+	download.no_replace = true;
+	expect_failure(broken, -ECONNRESET, "before the end of the body");
+	expect_failure(rest, -EEXIST, "a file of this name exists");
+	cr_expect(has("b", "old"));
 }
 
 /* Neither bytes that another program left, nor those of another URL. */

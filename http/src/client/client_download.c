@@ -11,6 +11,8 @@
 #include <eddy/file.h>
 #include <eddy/internal/outside.h>
 #include <eddy/loop.h>
+#include <eddy/mutex.h>
+#include <eddy/task.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +64,8 @@ struct download {
 	bool known;     /* the file's size, or that it has none, and its validator */
 	bool answered;  /* the server has sent a response */
 	bool no_ranges; /* the file is requested as a whole, by one connection */
-	bool saving;    /* a worker writes the state */
-	uint64_t saved_ns;
+	bool is_named;  /* the responses have given the file its name, if they do */
+	struct eddy_mutex saving;
 	int error;         /* the first that ended a worker */
 	char problem[512]; /* of it */
 	char name[EDDYI_NAME_SIZE];
@@ -100,7 +102,7 @@ static void forget(struct download *download)
 	};
 	if (download->workers[0].piece)
 		download->workers[0].piece = &state->pieces[0];
-	download->known = false;
+	download->known = download->is_named = false;
 	download->digest[0] = 0;
 	download->resumed = 0;
 }
@@ -135,25 +137,34 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
  * description of an error stays. Return: 0, -errno. */
 static int save(struct download *download)
 {
-	struct eddyi_client_partial_state state = download->state;
+	struct eddyi_client_partial_state state;
 	char problem[sizeof(download->client->error)];
 	int r;
 
-	if (download->partial.fd < 0 || !can_resume(download) || download->saving)
+	if (download->partial.fd < 0 || !can_resume(download))
 		return 0;
+	memcpy(problem, download->client->error, sizeof(problem));
+	r = eddy_mutex_lock(&download->saving);
+	if (r < 0)
+		return r;
+	state = download->state;
 	for (size_t i = 0; i < download->worker_count; i++) {
 		const struct worker *worker = &download->workers[i];
 
 		if (worker->moving)
 			state.pieces[worker->piece - download->state.pieces].at += *worker->moving;
 	}
-	memcpy(problem, download->client->error, sizeof(problem));
-	download->saving = true;
 	r = eddyi_client_partial_save(&download->partial, &state);
-	download->saving = false;
+	eddy_mutex_unlock(&download->saving);
 	memcpy(download->client->error, problem, sizeof(problem));
-	download->saved_ns = eddy_now();
 	return r;
+}
+
+static int save_each_second(void *arg)
+{
+	while (eddy_sleep(EDDY_SECOND) == 0)
+		save(arg);
+	return 0;
 }
 
 /* ---- what a response says of the file ---- */
@@ -210,6 +221,9 @@ static int set_name(struct download *download, struct eddy_response *response)
 	struct eddyi_disposition disposition;
 	struct stat st;
 
+	if (download->is_named)
+		return 0;
+	download->is_named = true;
 	if (!download->options->name && value.ptr &&
 	    eddyi_disposition_parse(&response->arena, value, &disposition) == 0 &&
 	    disposition.filename.ptr && eddyi_filename_clean(disposition.filename, &name) == 0)
@@ -263,12 +277,21 @@ static int begin_file(struct download *download, struct eddy_response *response,
 /* Begin again with nothing. Return: 0; -ESTALE; -errno. */
 static int restart(struct download *download)
 {
+	int r;
+
 	if (download->given || ++download->restarts > RESTARTS_MAX)
 		return complain(download, -ESTALE,
 				download->given ? "the file changed during the download" :
 						  "the file changed again and again");
 	forget(download);
-	return download->partial.fd >= 0 ? eddyi_client_partial_clear(&download->partial) : 0;
+	if (download->partial.fd < 0)
+		return 0;
+	r = eddy_mutex_lock(&download->saving);
+	if (r < 0)
+		return r;
+	r = eddyi_client_partial_clear(&download->partial);
+	eddy_mutex_unlock(&download->saving);
+	return r;
 }
 
 /* ---- one request, and its response ---- */
@@ -303,10 +326,12 @@ static bool is_other_file(const struct download *download, const struct eddy_res
 			  uint64_t total)
 {
 	const struct eddyi_client_partial_state *state = &download->state;
-	struct eddy_str etag = field(response, "etag");
+	struct eddy_str validator =
+		field(response, has_strong_etag(download) ? "etag" : "last-modified");
 
 	return (total != UINT64_MAX && state->total != UINT64_MAX && total != state->total) ||
-	       (etag.ptr && has_strong_etag(download) && !eddy_str_eq_z(etag, state->validator));
+	       (validator.ptr && can_resume(download) &&
+		!eddy_str_eq_z(validator, state->validator));
 }
 
 /* Check a 206, which has the beginning of the piece; `*ret_end` is the end of that part.
@@ -339,7 +364,8 @@ static int check_part(struct worker *worker, struct eddy_response *response, uin
 	set_digest(download, response);
 	if (download->state.total == UINT64_MAX)
 		set_total(download, total != UINT64_MAX ? total : *ret_end);
-	return 1;
+	r = set_name(download, response);
+	return r < 0 ? r : 1;
 }
 
 /* Check the response to a request for the worker's piece.
@@ -502,8 +528,6 @@ static int receive(struct worker *worker, struct eddy_response *response, uint64
 		r = splice_in(worker, response, most);
 		if (r == -EAGAIN)
 			r = copy(worker, response, most);
-		if (eddy_now() - download->saved_ns > EDDY_SECOND)
-			save(download);
 		if (r >= 0 && max && worker->piece->at > max)
 			return complain(download, -EFBIG, "the file is larger than allowed");
 	}
@@ -833,18 +857,18 @@ static int finish(struct download *download, struct eddy_client_downloaded *done
 
 static int run(struct download *download, struct eddy_client_downloaded *done)
 {
+	struct eddy_scope saving;
 	int r;
 
 	eddyi_report_begin(&download->report);
-	for (;;) {
+	eddy_scope_begin(&saving, NULL);
+	/* On allocation failure a kill loses more. */
+	eddy_scope_spawn(&saving, "save", save_each_second, download);
+	/* Several workers may have parts of an old file. */
+	do
 		r = run_workers(download);
-		if (r != -ESTALE)
-			break;
-		/* Several workers had parts of the old file. */
-		r = restart(download);
-		if (r < 0)
-			break;
-	}
+	while (r == -ESTALE && (r = restart(download)) == 0);
+	eddy_scope_end(&saving);
 	if (r == 0)
 		r = finish(download, done);
 	eddyi_report_end(&download->report);
@@ -896,6 +920,7 @@ int eddy_client_download(struct eddy_client *client, const struct eddy_client_do
 			    .fill = fill_report,
 			    .arg = download },
 	};
+	eddy_mutex_init(&download->saving);
 	forget(download);
 	r = open_and_run(download, &done);
 	done.received = download->received;
