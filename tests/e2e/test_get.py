@@ -339,6 +339,38 @@ class Servers(Get):
             self.get(self.url(origin.port))
         self.assertEqual(self.read('file'), b'hello')
 
+    def test_redirect_is_followed_once(self):
+        """Another one could lead to another copy; one that has expired is asked for again. The other origin gets no credentials."""
+        data = pattern(6 * MIB)
+
+        def redirect(handler):
+            handler.send_response(302)
+            handler.send_header('location', self.url(target.port, f'/{len(origin.requests)}'))
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+            return True
+
+        def expire(handler):
+            with target.lock:
+                expires = not expired and handler.path == '/1' and len(target.requests) > 2
+                expired.extend([True] * expires)
+            if not expires:
+                target.send(handler, MIB)
+                return True
+            handler.send_response(403)
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+            return True
+        for connections in (1, 4):
+            for expired, most in (([True], 1), ([], 1 + connections)):
+                with Origin(data, answer=expire) as target, Origin(b'', answer=redirect) as origin:
+                    self.get(self.url(origin.port), '-H', 'Authorization: secret', '--connections', connections)
+                self.assertEqual(self.read('file'), data)
+                self.assertIn(len(origin.requests), range(min(most, 2), most + 1))
+                self.assertGreater(len(target.requests), 5)
+                self.assertEqual([headers for _, headers in target.requests if 'Authorization' in headers], [])
+                os.unlink(self.path('file'))
+
     def test_names(self):
         """Of the server's or the URL's name, the last segment is left; nothing is replaced unless that is asked for."""
         for disposition, path, name in (('attachment; filename="../../etc/x"', '/a', 'x'), ('attachment; filename=".hidden"', '/a', 'hidden'),
@@ -446,13 +478,26 @@ class Disks(Get):
             self.assertIn('too little free space', self.get(self.url(server.port), status=1))
             self.assertEqual(self.names(), ['other'])
         os.unlink(self.path('other'))
-        with self.subTest('taken by others meanwhile'):
+        with self.subTest('reserved'), Origin(data) as origin:
+            gate = threading.Event()
+            origin.answer = lambda handler: origin.send(handler, MIB) or gate.wait(30)
+            process = self.begin(self.url(origin.port))
+            self.eventually(lambda: self.names() and os.stat(self.path('.file.eddy-part')).st_blocks * 512 == 3 * MIB)
+            gate.set()
+            origin.answer = lambda handler: False
+            self.end(process)
+            self.assertEqual(os.stat(self.path('file')).st_blocks * 512, 3 * MIB)
+            os.unlink(self.path('file'))
+        with self.subTest('of unknown size, taken by others meanwhile'):
             def slowly(handler):
-                if len(origin.requests) > 1:
-                    return False
-                origin.send(handler, MIB)
-                with open(self.path('other'), 'wb') as file:
-                    file.write(pattern(2 * MIB))
+                handler.send_response(200)
+                handler.send_header('etag', '"1"')
+                handler.send_header('transfer-encoding', 'chunked')
+                handler.end_headers()
+                for part in (data[:MIB], data[MIB:]):
+                    handler.wfile.write(b'%x\r\n%b\r\n' % (len(part), part))
+                    with open(self.path('other'), 'wb') as file:
+                        file.write(pattern(2 * MIB))
                 return True
             with Origin(data, answer=slowly) as origin:
                 said = self.get(self.url(origin.port), status=3)

@@ -78,6 +78,7 @@ struct eddyi_client_hooks {
 	 * Return: 0; -errno, with which the call fails. */
 	int (*interim)(void *data, struct eddy_response *interim);
 	void *data;
+	bool foreign;           /* the URL is of another origin: no credentials are sent */
 	const uint64_t *moving; /* bytes that are being sent of a file; NULL: none */
 	uint64_t moved;         /* that were sent before */
 };

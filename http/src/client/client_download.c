@@ -40,6 +40,7 @@ struct worker {
 	struct eddyi_retry retry;
 	struct eddyi_piece *piece; /* that it has; NULL: none */
 	const uint64_t *moving;    /* bytes of it that a transfer has moved so far; NULL: none */
+	bool is_redirected;        /* its request is to `url` of the download */
 	char *buf;
 	size_t gathered; /* bytes in it */
 };
@@ -68,6 +69,9 @@ struct download {
 	struct eddy_mutex saving;
 	int error;         /* the first that ended a worker */
 	char problem[512]; /* of it */
+	/* To which the program's URL is redirected; empty: not known. */
+	char url[EDDYI_URL_MAX];
+	struct eddyi_client_hooks hooks; /* for requests to it */
 	char name[EDDYI_NAME_SIZE];
 	char digest[EDDYI_VALIDATOR_SIZE]; /* the repr-digest field; empty: none */
 };
@@ -103,7 +107,7 @@ static void forget(struct download *download)
 	if (download->workers[0].piece)
 		download->workers[0].piece = &state->pieces[0];
 	download->known = download->is_named = false;
-	download->digest[0] = 0;
+	download->digest[0] = download->url[0] = 0;
 	download->resumed = 0;
 }
 
@@ -235,18 +239,37 @@ static int set_name(struct download *download, struct eddy_response *response)
 	return 0;
 }
 
-static int check_size(struct download *download, uint64_t total)
+/* Keep the URL for further requests: each redirect could lead to another copy of the file. */
+static void set_url(struct download *download, const struct eddy_response *response)
+{
+	struct eddy_str own = eddy_str_from(download->options->url);
+	struct eddy_str text = eddy_response_url(response);
+	struct eddyi_url url;
+
+	if (eddy_str_eq(text, own) || text.len >= sizeof(download->url) ||
+	    eddyi_url_parse(own, &url) < 0)
+		return;
+	snprintf(download->url, sizeof(download->url), "%.*s", EDDY_FMT(text));
+	download->hooks.foreign = !eddyi_url_is_same_origin(&url, &response->url);
+}
+
+/* Reserve space for the file, where the file system can. Return: 0; -EFBIG, -ENOSPC, -EDQUOT;
+ * -ECANCELED. */
+static int reserve(struct download *download, uint64_t total)
 {
 	uint64_t max = download->options->size_max;
-	struct statfs fs;
+	int r;
 
-	if (max && total != UINT64_MAX && total > max)
+	if (total == UINT64_MAX)
+		return 0;
+	if (max && total > max)
 		return complain(download, -EFBIG, "the file is larger than allowed");
-	if (download->partial.fd >= 0 && total != UINT64_MAX &&
-	    eddyi_fstatfs_now(download->partial.fd, &fs) == 0 &&
-	    total / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
-		return complain(download, -ENOSPC, "the disk has too little free space");
-	return 0;
+	if (download->partial.fd < 0 || !total)
+		return 0;
+	r = eddy_fallocate(download->partial.fd, FALLOC_FL_KEEP_SIZE, 0, total);
+	if (r == -ENOSPC || r == -EDQUOT)
+		return complain(download, r, "the disk has too little free space");
+	return r == -ECANCELED ? r : 0;
 }
 
 static void set_digest(struct download *download, const struct eddy_response *response)
@@ -263,7 +286,7 @@ static int begin_file(struct download *download, struct eddy_response *response,
 	int r = set_name(download, response);
 
 	if (r == 0)
-		r = check_size(download, total);
+		r = reserve(download, total);
 	if (r < 0)
 		return r;
 	set_validator(download, response);
@@ -373,6 +396,7 @@ static int check_part(struct worker *worker, struct eddy_response *response, uin
 static int check_response(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
 	struct download *download = worker->download;
+	int r;
 
 	switch (eddy_response_status(response)) {
 	case 200:
@@ -385,10 +409,14 @@ static int check_response(struct worker *worker, struct eddy_response *response,
 		/* The file may be empty. */
 		if (is_divisible(download))
 			return request_whole(download);
-		/* fall through */
-	default:
-		return eddyi_retry_fail_status(&worker->retry, response);
+		break;
 	}
+	r = eddyi_retry_fail_status(&worker->retry, response);
+	if (!worker->is_redirected)
+		return r;
+	/* What the redirect led to may have expired. */
+	download->url[0] = 0;
+	return worker->retry.is_passing ? r : 0;
 }
 
 static int fail_file(struct download *download, int error)
@@ -562,12 +590,14 @@ static int request_piece(struct worker *worker, struct eddy_response **ret_respo
 	if (!whole && can_resume(download))
 		headers[count++] = (struct eddy_header){ "if-range", state->validator };
 	headers[count] = (struct eddy_header){ 0 };
-	return eddy_client_send(download->client, download->options->url,
-				&(struct eddy_client_request){
-					.headers = headers,
-					.timeout_ns = EDDY_NEVER,
-				},
-				ret_response);
+	worker->is_redirected = download->url[0];
+	return eddyi_client_send(download->client,
+				 worker->is_redirected ? download->url : download->options->url,
+				 &(struct eddy_client_request){
+					 .headers = headers,
+					 .timeout_ns = EDDY_NEVER,
+				 },
+				 worker->is_redirected ? &download->hooks : NULL, ret_response);
 }
 
 static void add_workers(struct download *download);
@@ -587,11 +617,15 @@ static int fetch(struct worker *worker)
 	if (r < 0)
 		return r;
 	r = request_piece(worker, &response);
-	if (r < 0)
+	if (r < 0) {
+		download->url[0] = 0;
 		return eddyi_retry_fail(&worker->retry, r, download->answered);
+	}
 	download->answered = true;
 	r = check_response(worker, response, &end);
 	if (r > 0) {
+		if (!worker->is_redirected)
+			set_url(download, response);
 		add_workers(download);
 		r = receive(worker, response, end);
 	} else {

@@ -31,7 +31,6 @@ struct upload {
 	struct stat st;           /* of the file at the begin */
 	struct eddyi_url url;     /* of the first request's target, in the arena */
 	const char *location;     /* of the upload resource; NULL: there is none */
-	bool is_foreign;          /* it is of another origin */
 	bool asks;
 	bool in_pieces; /* the first request may not have all of the file */
 	bool stopped;   /* a limit ended the request, not a failure */
@@ -149,7 +148,7 @@ static int take_location(struct upload *upload, const struct eddy_response *resp
 	if (upload->location && strcmp(upload->location, text.ptr) != 0)
 		return complain(upload, -EBADMSG, "the server named two URLs of the upload");
 	upload->location = text.ptr;
-	upload->is_foreign = !eddyi_url_is_same_origin(&upload->url, &url);
+	upload->hooks.foreign = !eddyi_url_is_same_origin(&upload->url, &url);
 	return 0;
 }
 
@@ -158,12 +157,6 @@ static int take_location(struct upload *upload, const struct eddy_response *resp
 static bool is_of_first(const char *name)
 {
 	return strncasecmp(name, "content-", 8) == 0 || strncasecmp(name, "if-", 3) == 0;
-}
-
-static bool is_secret(const char *name)
-{
-	return strcasecmp(name, "authorization") == 0 || strcasecmp(name, "cookie") == 0 ||
-	       strcasecmp(name, "proxy-authorization") == 0;
 }
 
 /* Copy the program's fields. Return: their number; -EINVAL if there are too many. */
@@ -175,8 +168,7 @@ static int put_headers(struct upload *upload, struct eddy_header *headers, bool 
 	for (; header && header->name; header++) {
 		if (count == PROGRAM_HEADERS_MAX)
 			return complain(upload, -EINVAL, "there are too many header fields");
-		if ((first || !is_of_first(header->name)) &&
-		    !(upload->is_foreign && !first && is_secret(header->name)))
+		if (first || !is_of_first(header->name))
 			headers[count++] = *header;
 	}
 	return count;
@@ -284,7 +276,7 @@ static bool was_too_large(struct upload *upload, uint64_t len)
 static int lose_location(struct upload *upload)
 {
 	upload->location = NULL;
-	upload->is_foreign = false;
+	upload->hooks.foreign = false;
 	upload->asks = false;
 	upload->offset = upload->begun = 0;
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
