@@ -47,12 +47,10 @@ static int ask_download(struct talk *talk)
 		eddy_client_new(&(struct eddy_client_options){ .connect = address });
 	int r;
 
-	download.url = "http://a.example/a/x?y";
-	download.dir = dir;
 	download.progress = watch;
 	download.retry.delay_ns = EDDY_MS;
 	done = (struct eddy_client_downloaded){ 0 };
-	r = eddy_client_download(client, &download, &done);
+	r = eddy_client_download(client, "http://a.example/a/x?y", dir, &download, &done);
 	snprintf(problem, sizeof(problem), "%s", eddy_client_error(client));
 	eddy_client_free(client);
 	return r;

@@ -13,6 +13,7 @@
 #define OFFSET(n) "HTTP/1.1 204 No Content\r\nupload-complete: ?0\r\nupload-offset: " n "\r\n\r\n"
 
 static struct eddy_client_upload upload;
+static int file;
 static struct eddy_client_uploaded done;
 static char problem[512], body[64];
 static struct eddy_client_progress seen;
@@ -29,12 +30,11 @@ static int ask_upload(struct talk *talk)
 	struct eddy_str text;
 	int r;
 
-	upload.url = url_of(talk, "/a/x");
 	upload.retry.delay_ns = EDDY_MS;
 	upload.progress = watch;
 	done = (struct eddy_client_uploaded){ 0 };
 	body[0] = 0;
-	r = eddy_client_upload(talk->client, &upload, &done, &response);
+	r = eddy_client_upload(talk->client, url_of(talk, "/a/x"), file, &upload, &done, &response);
 	snprintf(problem, sizeof(problem), "%s", eddy_client_error(talk->client));
 	if (r == 0 && eddy_response_body(response, &text) == 0)
 		snprintf(body, sizeof(body), "%.*s", EDDY_FMT(text));
@@ -48,7 +48,7 @@ static struct talk upload_to(const struct turn *turns)
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	cr_assert(write(fd, "hello world", 11) == 11);
-	upload.fd = fd;
+	file = fd;
 	have_talk(&talk);
 	close(fd);
 	return talk;
@@ -418,10 +418,10 @@ Test(client_upload, gives_no_credentials_to_another_origin)
 	struct talk talk = { .turns = turns, .ask = ask_elsewhere };
 
 	upload = (struct eddy_client_upload){ .headers = headers };
-	upload.fd = memfd_create("file", MFD_CLOEXEC);
-	cr_assert(write(upload.fd, "hello world", 11) == 11);
+	file = memfd_create("file", MFD_CLOEXEC);
+	cr_assert(write(file, "hello world", 11) == 11);
 	have_talk(&talk);
-	close(upload.fd);
+	close(file);
 	cr_expect(eq(int, talk.result, 0), "%s", problem);
 	cr_expect(strstr(talk.log, "secret") != NULL);
 }
@@ -432,7 +432,7 @@ static int change_file(void *arg)
 	while (!seen.waits_for)
 		if (eddy_sleep(EDDY_MS) < 0)
 			return 0;
-	return write(upload.fd, "!", 1) == 1 ? 0 : -EIO;
+	return write(file, "!", 1) == 1 ? 0 : -EIO;
 }
 
 static int ask_changed(struct talk *talk)
@@ -453,11 +453,12 @@ Test(client_upload, sends_one_file)
 	struct talk talk = { .turns = turns, .ask = ask_changed };
 
 	seen = (struct eddy_client_progress){ 0 };
-	upload = (struct eddy_client_upload){ .fd = memfd_create("file", MFD_CLOEXEC) };
+	upload = (struct eddy_client_upload){ 0 };
+	file = memfd_create("file", MFD_CLOEXEC);
 	upload.retry.delay_ns = 50 * EDDY_MS;
-	cr_assert(write(upload.fd, "hello world", 11) == 11);
+	cr_assert(write(file, "hello world", 11) == 11);
 	have_talk(&talk);
-	close(upload.fd);
+	close(file);
 	cr_expect(eq(int, talk.result, -ESTALE), "%s", problem);
 }
 
@@ -467,7 +468,8 @@ Test(client_upload, sends_regular_files)
 	int pipe[2];
 
 	cr_assert(pipe2(pipe, O_CLOEXEC) == 0);
-	upload = (struct eddy_client_upload){ .fd = pipe[0] };
+	upload = (struct eddy_client_upload){ 0 };
+	file = pipe[0];
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, -EINVAL));
 	cr_expect(strstr(problem, "only regular files") != NULL);

@@ -1,16 +1,16 @@
 /* eddy/client_transfer.h: downloads into files and uploads of files that continue after failures.
  *
- *     const struct eddy_client_download download = { .url = url, .dir = dir };
  *     struct eddy_client_downloaded done;
  *
- *     r = eddy_client_download(client, &download, &done);
+ *     r = eddy_client_download(client, url, AT_FDCWD, NULL, &done);
  *     if (r < 0)
  *             eddy_error("app", "can't download: %s", eddy_client_error(client));
  *
  * A transfer that fails for a passing reason is tried again, later each time, and continues where it
  * ended. Such reasons are broken connections, timeouts, and the statuses 408, 429, 500, 502, 503 and
  * 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it by
- * its scope. Redirects follow the client's .redirects_max.
+ * its scope. Redirects follow the client's .redirects_max. A client may do several transfers at the
+ * same time, in tasks of its loop.
  *
  * Besides the errors of eddy/client.h the calls return, once tries have ended:
  *   -ENOENT     the server has no such file (404, 410)
@@ -24,6 +24,7 @@
 #define EDDY_CLIENT_TRANSFER_H
 
 #include <eddy/client.h>
+#include <eddy/req.h>
 
 EDDY_BEGIN_DECLS
 
@@ -42,7 +43,7 @@ struct eddy_client_retry {
 /* How far a transfer is. */
 struct eddy_client_progress {
 	uint64_t bytes;       /* transferred, those of earlier calls included */
-	uint64_t total;       /* of the file; UINT64_MAX: unknown */
+	uint64_t total;       /* of the file, or EDDY_LENGTH_UNKNOWN */
 	uint64_t resumed;     /* transferred by earlier calls */
 	unsigned connections; /* that transfer now */
 	unsigned retries;     /* so far */
@@ -61,10 +62,8 @@ typedef void eddy_client_progress_fn(void *data, const struct eddy_client_progre
 /* Take the next bytes of a download. May suspend. Return: 0; -errno, with which the call fails. */
 typedef int eddy_client_take_fn(void *data, struct eddy_str bytes);
 
-/* A download. A zero field takes its default. Borrowed until the call returns. */
+/* How to download. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_download {
-	const char *url;
-	int dir; /* the folder of the file, open, or AT_FDCWD */
 	/* Of the file. Default: the last segment of the file name in the response's
 	 * content-disposition, else of the URL's path, without leading dots; else "index.html". */
 	const char *name;
@@ -79,8 +78,9 @@ struct eddy_client_download {
 	/* Ask for a digest of the file (RFC 9530), and fail with -ENODATA without one. Default: a
 	 * digest that the server sends is checked. */
 	bool require_digest;
-	/* Connections that download parts of the file at the same time, at most 16. More than one
-	 * need a server that supports ranges and sends a strong entity tag. Default 1. */
+	/* Connections that download parts of the file at the same time; default 1; more than 16
+	 * count as 16. If the server does not support ranges, or sends no strong entity tag, one is
+	 * used. */
 	unsigned connections;
 	uint64_t size_max; /* of the file; beyond: -EFBIG; default: no limit */
 	struct eddy_client_retry retry;
@@ -99,7 +99,8 @@ struct eddy_client_downloaded {
 	bool replaced;      /* a file of this name existed */
 };
 
-/* Download a URL into a file. Suspends.
+/* Download a URL into a file of the folder `dir`, which is open, or AT_FDCWD. `options` may be NULL.
+ * Suspends.
  *
  * The bytes are in a hidden file beside it, ".NAME.eddy-part", until all have arrived. After a
  * failure, the rest is requested by a range on the condition that the file is still the same (RFC
@@ -115,16 +116,14 @@ struct eddy_client_downloaded {
  * Return: 0; -EINVAL for an invalid name; -EEXIST; -EBUSY if another call downloads to this name;
  * -EILSEQ if the file differs from its digest, and is removed; -ENODATA; -EFBIG; -ENOSPC, -EDQUOT
  * or another error of the file system; -errno as above, or of .take. */
-EDDY_API int eddy_client_download(struct eddy_client *client,
-				  const struct eddy_client_download *download,
+EDDY_API int eddy_client_download(struct eddy_client *client, const char *url, int dir,
+				  const struct eddy_client_download *options,
 				  struct eddy_client_downloaded *ret_downloaded);
 
 /* ---- uploads ---- */
 
-/* An upload. A zero field takes its default. Borrowed until the call returns. */
+/* How to upload. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_upload {
-	const char *url;
-	int fd;             /* a regular file, open for reading: all of it is sent */
 	const char *method; /* default "PUT" */
 	/* Fields of each request; those that describe the body (content-…, if-…) of the first
 	 * alone. Default none. */
@@ -145,7 +144,7 @@ struct eddy_client_uploaded {
 	bool could_resume; /* the server offered resumption */
 };
 
-/* Upload a file. Suspends.
+/* Upload all of `fd`, a regular file that is open for reading. `options` may be NULL. Suspends.
  *
  * The client speaks "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload, interop
  * version 8). The first request has the whole file. A server that offers resumption says so in an
@@ -161,7 +160,8 @@ struct eddy_client_uploaded {
  * response to the last bytes was lost, it is that of a later question, without a body.
  * Return: 0; -EFBIG if the server accepts no file of this size; -EINVAL if `fd` is no regular file;
  * -ESTALE if the file changed during the upload; -errno as above. */
-EDDY_API int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *upload,
+EDDY_API int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
+				const struct eddy_client_upload *options,
 				struct eddy_client_uploaded *ret_uploaded,
 				struct eddy_response **ret_response);
 

@@ -28,9 +28,6 @@
 #define COPY_NS (100 * EDDY_MS)
 /* How often the download begins again because the file has changed, or can't be continued. */
 #define RESTARTS_MAX 5
-/* Fields besides the program's: range, if-range, want-repr-digest, and the end. */
-#define OWN_HEADERS 4
-#define PROGRAM_HEADERS_MAX 100
 
 struct download;
 
@@ -40,7 +37,7 @@ struct worker {
 	struct eddyi_retry retry;
 	struct eddyi_piece *piece; /* that it has; NULL: none */
 	const uint64_t *moving;    /* bytes of it that a transfer has moved so far; NULL: none */
-	bool is_redirected;        /* its request is to `url` of the download */
+	bool is_redirected;        /* its request is to where the URL leads */
 	char *buf;
 	size_t gathered; /* bytes in it */
 };
@@ -50,6 +47,8 @@ struct worker {
  * 2. There are several workers only while the file is `known` and has a strong entity tag. */
 struct download {
 	struct eddy_client *client;
+	const char *url;
+	int dir;
 	const struct eddy_client_download *options;
 	struct eddyi_report report;
 	struct eddyi_client_partial partial;
@@ -67,11 +66,10 @@ struct download {
 	bool no_ranges; /* the file is requested as a whole, by one connection */
 	bool is_named;  /* the responses have given the file its name, if they do */
 	struct eddy_mutex saving;
-	int error;         /* the first that ended a worker */
-	char problem[512]; /* of it */
-	/* To which the program's URL is redirected; empty: not known. */
-	char url[EDDYI_URL_MAX];
-	struct eddyi_client_hooks hooks; /* for requests to it */
+	int error;                      /* the first that ended a worker */
+	char problem[512];              /* of it */
+	char redirected[EDDYI_URL_MAX]; /* to which `url` leads; empty: not known */
+	bool is_foreign;                /* it is of another origin */
 	char name[EDDYI_NAME_SIZE];
 	char digest[EDDYI_VALIDATOR_SIZE]; /* the repr-digest field; empty: none */
 };
@@ -94,6 +92,12 @@ static bool is_divisible(const struct download *download)
 		(has_strong_etag(download) && download->state.total != UINT64_MAX));
 }
 
+static void forget_redirect(struct download *download)
+{
+	download->redirected[0] = 0;
+	download->is_foreign = false;
+}
+
 /* Forget the file: all of it is missing. Only the first worker may have a piece. */
 static void forget(struct download *download)
 {
@@ -107,7 +111,8 @@ static void forget(struct download *download)
 	if (download->workers[0].piece)
 		download->workers[0].piece = &state->pieces[0];
 	download->known = download->is_named = false;
-	download->digest[0] = download->url[0] = 0;
+	download->digest[0] = 0;
+	forget_redirect(download);
 	download->resumed = 0;
 }
 
@@ -233,8 +238,7 @@ static int set_name(struct download *download, struct eddy_response *response)
 	    disposition.filename.ptr && eddyi_filename_clean(disposition.filename, &name) == 0)
 		snprintf(download->name, sizeof(download->name), "%.*s", EDDY_FMT(name));
 	if (download->options->no_replace && !download->options->take &&
-	    eddyi_fstatat_now(download->options->dir, download->name, &st, AT_SYMLINK_NOFOLLOW) ==
-		    0)
+	    eddyi_fstatat_now(download->dir, download->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return complain(download, -EEXIST, "a file of this name exists");
 	return 0;
 }
@@ -242,15 +246,15 @@ static int set_name(struct download *download, struct eddy_response *response)
 /* Keep the URL for further requests: each redirect could lead to another copy of the file. */
 static void set_url(struct download *download, const struct eddy_response *response)
 {
-	struct eddy_str own = eddy_str_from(download->options->url);
+	struct eddy_str own = eddy_str_from(download->url);
 	struct eddy_str text = eddy_response_url(response);
 	struct eddyi_url url;
 
-	if (eddy_str_eq(text, own) || text.len >= sizeof(download->url) ||
+	if (eddy_str_eq(text, own) || text.len >= sizeof(download->redirected) ||
 	    eddyi_url_parse(own, &url) < 0)
 		return;
-	snprintf(download->url, sizeof(download->url), "%.*s", EDDY_FMT(text));
-	download->hooks.foreign = !eddyi_url_is_same_origin(&url, &response->url);
+	snprintf(download->redirected, sizeof(download->redirected), "%.*s", EDDY_FMT(text));
+	download->is_foreign = !eddyi_url_is_same_origin(&url, &response->url);
 }
 
 /* Reserve space for the file, where the file system can. Return: 0; -EFBIG, -ENOSPC, -EDQUOT;
@@ -415,7 +419,7 @@ static int check_response(struct worker *worker, struct eddy_response *response,
 	if (!worker->is_redirected)
 		return r;
 	/* What the redirect led to may have expired. */
-	download->url[0] = 0;
+	forget_redirect(download);
 	return worker->retry.is_passing ? r : 0;
 }
 
@@ -568,36 +572,28 @@ static int request_piece(struct worker *worker, struct eddy_response **ret_respo
 	struct download *download = worker->download;
 	const struct eddyi_client_partial_state *state = &download->state;
 	const struct eddyi_piece *piece = worker->piece;
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	const struct eddy_header *header = download->options->headers;
+	struct eddy_header headers[4] = { 0 }, *header = headers;
+	struct eddyi_client_hooks hooks = { .headers = headers, .foreign = download->is_foreign };
 	char range[64], last[EDDY_U64_SIZE] = "";
 	bool whole = !piece->at && piece->end == state->total;
-	size_t count = 0;
 
-	for (; header && header->name; header++) {
-		if (count == PROGRAM_HEADERS_MAX)
-			return complain(download, -EINVAL, "there are too many header fields");
-		headers[count++] = *header;
-	}
 	if (piece->end != UINT64_MAX)
 		eddy_u64_format(piece->end - 1, last);
 	snprintf(range, sizeof(range), "bytes=%llu-%s", (unsigned long long)piece->at, last);
 	if (download->options->require_digest)
-		headers[count++] =
-			(struct eddy_header){ "want-repr-digest", "sha-256=10, sha-512=5" };
+		*header++ = (struct eddy_header){ "want-repr-digest", "sha-256=10, sha-512=5" };
 	if (!whole)
-		headers[count++] = (struct eddy_header){ "range", range };
+		*header++ = (struct eddy_header){ "range", range };
 	if (!whole && can_resume(download))
-		headers[count++] = (struct eddy_header){ "if-range", state->validator };
-	headers[count] = (struct eddy_header){ 0 };
-	worker->is_redirected = download->url[0];
+		*header++ = (struct eddy_header){ "if-range", state->validator };
+	worker->is_redirected = download->redirected[0];
 	return eddyi_client_send(download->client,
-				 worker->is_redirected ? download->url : download->options->url,
+				 worker->is_redirected ? download->redirected : download->url,
 				 &(struct eddy_client_request){
-					 .headers = headers,
+					 .headers = download->options->headers,
 					 .timeout_ns = EDDY_NEVER,
 				 },
-				 worker->is_redirected ? &download->hooks : NULL, ret_response);
+				 &hooks, ret_response);
 }
 
 static void add_workers(struct download *download);
@@ -618,7 +614,7 @@ static int fetch(struct worker *worker)
 		return r;
 	r = request_piece(worker, &response);
 	if (r < 0) {
-		download->url[0] = 0;
+		forget_redirect(download);
 		return eddyi_retry_fail(&worker->retry, r, download->answered);
 	}
 	download->answered = true;
@@ -780,7 +776,7 @@ static int run_workers(struct download *download)
 /* Find the name that the URL has for the file. */
 static void name_from_url(struct download *download)
 {
-	struct eddy_str url = eddy_str_from(download->options->url), path, name;
+	struct eddy_str url = eddy_str_from(download->url), path, name;
 	char decoded[EDDYI_URL_MAX];
 	struct eddyi_url parsed;
 	ssize_t len;
@@ -815,8 +811,8 @@ static int take_name(struct download *download)
 static int open_partial(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
-	int r = eddyi_client_partial_open(&download->partial, options->dir, download->name,
-					  options->url);
+	int r = eddyi_client_partial_open(&download->partial, download->dir, download->name,
+					  download->url);
 
 	if (r == -EBUSY)
 		return complain(download, r, "another call downloads a file to this name");
@@ -931,22 +927,27 @@ static int open_and_run(struct download *download, struct eddy_client_downloaded
 	return r;
 }
 
-int eddy_client_download(struct eddy_client *client, const struct eddy_client_download *options,
+int eddy_client_download(struct eddy_client *client, const char *url, int dir,
+			 const struct eddy_client_download *options,
 			 struct eddy_client_downloaded *ret_downloaded)
 {
 	struct eddy_client_downloaded done = { 0 };
-	struct eddy_client_download own = *options;
+	struct eddy_client_download own = { 0 };
 	struct download *download = client ? calloc(1, sizeof(*download)) : NULL;
 	int r;
 
 	if (!download)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
+	if (options)
+		own = *options;
 	if (own.take || !own.connections)
 		own.connections = 1;
 	if (own.connections > EDDYI_CONNECTIONS_MAX)
 		own.connections = EDDYI_CONNECTIONS_MAX;
 	*download = (struct download){
 		.client = client,
+		.url = url,
+		.dir = dir,
 		.options = &own,
 		.partial.fd = -1,
 		.report = { .progress = own.progress,

@@ -10,12 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INTEROP_VERSION "8"
 /* How often the upload begins again because the server has lost it, or limits its requests. */
 #define RESTARTS_MAX 5
 #define CAREFUL_MIN EDDY_MIB
-#define OWN_HEADERS 6
-#define PROGRAM_HEADERS_MAX 100
+
+static const struct eddy_header version = { "upload-draft-interop-version", "8" };
 
 /* Invariants:
  * 1. `offset` is what the server has for certain, if `location` is set; else 0.
@@ -23,6 +22,8 @@
  *    request until its response tells. */
 struct upload {
 	struct eddy_client *client;
+	const char *target; /* the program's URL */
+	int fd;
 	const struct eddy_client_upload *options;
 	struct eddyi_report report;
 	struct eddyi_retry retry;
@@ -31,6 +32,7 @@ struct upload {
 	struct stat st;           /* of the file at the begin */
 	struct eddyi_url url;     /* of the first request's target, in the arena */
 	const char *location;     /* of the upload resource; NULL: there is none */
+	bool is_foreign;          /* it is of another origin */
 	bool asks;
 	bool in_pieces; /* the first request may not have all of the file */
 	bool stopped;   /* a limit ended the request, not a failure */
@@ -69,29 +71,35 @@ static int complain(struct upload *upload, int error, const char *text)
 
 /* ---- fields ---- */
 
-/* Get an integer, or a boolean as "?1", of a structured field (RFC 9651). Parameters are ignored.
- * Return: false if it is absent or malformed, which counts as absent. */
-static bool take_integer(const struct eddy_response *response, const char *name, uint64_t *ret)
+/* Get an item of a structured field (RFC 9651); one that is malformed counts as absent.
+ * Return: its value; `otherwise` if it is absent or of another type. */
+static int64_t get_item(const struct eddy_response *response, const char *name,
+			enum eddyi_structured_type type, int64_t otherwise)
 {
 	struct eddy_str value = eddy_response_header(response, name);
-	const char *parameters = value.ptr ? memchr(value.ptr, ';', value.len) : NULL;
+	struct eddyi_structured item;
 
-	if (parameters)
-		value = eddy_str_trim(eddy_str(value.ptr, (size_t)(parameters - value.ptr)));
-	return value.ptr && value.len <= 15 && eddy_str_to_u64(value, ret) == 0;
+	if (!value.ptr || eddyi_structured_parse_item(value, &item) < 0 || item.type != type)
+		return otherwise;
+	return item.integer;
 }
 
-static bool is_boolean(const struct eddy_response *response, const char *name, const char *want)
+/* Get upload-complete. Return: 1; 0; -1 if it is absent. */
+static int completeness(const struct upload *upload)
 {
-	struct eddy_str value = eddy_response_header(response, name);
-
-	return value.ptr && eddy_str_starts(value, eddy_str_from(want)) &&
-	       (value.len == 2 || value.ptr[2] == ';');
+	return (int)get_item(upload->response, "upload-complete", EDDYI_STRUCTURED_BOOLEAN, -1);
 }
 
-static bool is_complete(const struct eddy_response *response)
+/* Get upload-offset. Return: false if there is none within the file. */
+static bool get_offset(const struct upload *upload, const struct eddy_response *response,
+		       uint64_t *ret_offset)
 {
-	return is_boolean(response, "upload-complete", "?1");
+	int64_t offset = get_item(response, "upload-offset", EDDYI_STRUCTURED_INTEGER, -1);
+
+	if (offset < 0 || (uint64_t)offset > size_of(upload))
+		return false;
+	*ret_offset = (uint64_t)offset;
+	return true;
 }
 
 /* Take the server's limits. A field that is malformed is ignored. */
@@ -148,30 +156,8 @@ static int take_location(struct upload *upload, const struct eddy_response *resp
 	if (upload->location && strcmp(upload->location, text.ptr) != 0)
 		return complain(upload, -EBADMSG, "the server named two URLs of the upload");
 	upload->location = text.ptr;
-	upload->hooks.foreign = !eddyi_url_is_same_origin(&upload->url, &url);
+	upload->is_foreign = !eddyi_url_is_same_origin(&upload->url, &url);
 	return 0;
-}
-
-/* Whether a field of the program describes the file, or the target: the first request alone has
- * it. */
-static bool is_of_first(const char *name)
-{
-	return strncasecmp(name, "content-", 8) == 0 || strncasecmp(name, "if-", 3) == 0;
-}
-
-/* Copy the program's fields. Return: their number; -EINVAL if there are too many. */
-static int put_headers(struct upload *upload, struct eddy_header *headers, bool first)
-{
-	const struct eddy_header *header = upload->options->headers;
-	int count = 0;
-
-	for (; header && header->name; header++) {
-		if (count == PROGRAM_HEADERS_MAX)
-			return complain(upload, -EINVAL, "there are too many header fields");
-		if (first || !is_of_first(header->name))
-			headers[count++] = *header;
-	}
-	return count;
 }
 
 /* ---- requests ---- */
@@ -195,8 +181,7 @@ static int take_interim(void *data, struct eddy_response *interim)
 			  (size_of(upload) > upload->size_max || upload->len > upload->append_max);
 	if (upload->stopped)
 		return complain(upload, -ECANCELED, "the server limits the upload");
-	if (take_integer(interim, "upload-offset", &offset) && offset <= size_of(upload) &&
-	    offset > upload->most)
+	if (get_offset(upload, interim, &offset) && offset > upload->most)
 		upload->most = offset;
 	return 0;
 }
@@ -216,12 +201,12 @@ static bool is_careful(const struct upload *upload)
 	return !upload->location && (upload->len > CAREFUL_MIN || upload->report.retries > 0);
 }
 
-/* Send a request with `len` bytes of the file from `begun` on, or without a body if `method` is
- * HEAD or DELETE. Return: 0, and a response; -errno. */
+/* Send a request with these fields and `len` bytes of the file from `begun` on; HEAD and DELETE have
+ * no body. Return: 0, and a response; -errno. */
 static int ask(struct upload *upload, const char *method, const char *url,
 	       const struct eddy_header *headers, uint64_t len)
 {
-	struct eddy_client_file file = { upload->options->fd, upload->begun, len };
+	struct eddy_client_file file = { upload->fd, upload->begun, len };
 	bool has_body = strcmp(method, "HEAD") != 0 && strcmp(method, "DELETE") != 0;
 	int r;
 
@@ -230,10 +215,13 @@ static int ask(struct upload *upload, const char *method, const char *url,
 	upload->stopped = false;
 	/* After a failure, only the server knows how much it has. */
 	upload->asks = true;
+	upload->hooks.headers = headers;
+	upload->hooks.continues = url == upload->location;
+	upload->hooks.foreign = upload->hooks.continues && upload->is_foreign;
 	r = eddyi_client_send(upload->client, url,
 			      &(struct eddy_client_request){
 				      .method = method,
-				      .headers = headers,
+				      .headers = upload->options->headers,
 				      .file = has_body ? &file : NULL,
 				      .expect_continue = has_body && is_careful(upload),
 				      .timeout_ns = EDDY_NEVER,
@@ -247,7 +235,7 @@ static int fail_status(struct upload *upload)
 {
 	int r = eddyi_retry_fail_status(&upload->retry, upload->response);
 
-	upload->retry.is_passing &= !is_complete(upload->response);
+	upload->retry.is_passing &= completeness(upload) != 1;
 	return r;
 }
 
@@ -260,7 +248,7 @@ static bool is_success(const struct upload *upload)
  * final. */
 static bool is_refused(const struct upload *upload)
 {
-	return !is_success(upload) && is_complete(upload->response);
+	return !is_success(upload) && completeness(upload) == 1;
 }
 
 /* Whether the server has answered that a request was too large, and how large one may be. */
@@ -276,7 +264,6 @@ static bool was_too_large(struct upload *upload, uint64_t len)
 static int lose_location(struct upload *upload)
 {
 	upload->location = NULL;
-	upload->hooks.foreign = false;
 	upload->asks = false;
 	upload->offset = upload->begun = 0;
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
@@ -307,26 +294,22 @@ static uint64_t piece_len(const struct upload *upload)
 /* Begin the upload. Return: 1 if it is complete; 0; -errno. */
 static int create(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	struct eddy_header headers[5] = { 0 }, *header = headers;
 	uint64_t len = upload->in_pieces ? piece_len(upload) : size_of(upload);
 	bool whole = len == size_of(upload);
 	char length[EDDY_U64_SIZE];
-	int count = put_headers(upload, headers, true), r;
+	int r;
 
-	if (count < 0)
-		return count;
 	eddy_u64_format(size_of(upload), length);
 	if (!upload->options->plain) {
-		headers[count++] =
-			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-		headers[count++] = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
-		headers[count++] = (struct eddy_header){ "upload-length", length };
+		*header++ = version;
+		*header++ = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
+		*header++ = (struct eddy_header){ "upload-length", length };
 	}
 	if (upload->digest[0])
-		headers[count++] = (struct eddy_header){ "repr-digest", upload->digest };
-	headers[count] = (struct eddy_header){ 0 };
+		*header = (struct eddy_header){ "repr-digest", upload->digest };
 	upload->begun = 0;
-	r = ask(upload, upload->options->method, upload->options->url, headers, len);
+	r = ask(upload, upload->options->method, upload->target, headers, len);
 	if (r < 0)
 		return r;
 	if (was_too_large(upload, len)) {
@@ -335,7 +318,7 @@ static int create(struct upload *upload)
 	}
 	if (!is_success(upload))
 		return fail_status(upload);
-	if (whole && !is_boolean(upload->response, "upload-complete", "?0"))
+	if (whole && completeness(upload) != 0)
 		return 1;
 	take_limits(upload, upload->response);
 	r = take_location(upload, upload->response);
@@ -349,15 +332,9 @@ static int create(struct upload *upload)
 /* Ask how much the server has. Return: 1 if the upload is complete; 0; -errno. */
 static int ask_offset(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	int count = put_headers(upload, headers, false), r;
 	uint64_t offset;
+	int r = ask(upload, "HEAD", upload->location, (struct eddy_header[]){ version, { 0 } }, 0);
 
-	if (count < 0)
-		return count;
-	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-	headers[count] = (struct eddy_header){ 0 };
-	r = ask(upload, "HEAD", upload->location, headers, 0);
 	if (r < 0)
 		return r;
 	if (is_refused(upload))
@@ -366,9 +343,9 @@ static int ask_offset(struct upload *upload)
 		return lose_location(upload);
 	if (!is_success(upload))
 		return fail_status(upload);
-	if (is_complete(upload->response))
+	if (completeness(upload) == 1)
 		return 1;
-	if (!take_integer(upload->response, "upload-offset", &offset) || offset > size_of(upload))
+	if (!get_offset(upload, upload->response, &offset))
 		return complain(upload, -EBADMSG, "the server sent no valid offset of the upload");
 	take_limits(upload, upload->response);
 	advance(upload, offset);
@@ -381,7 +358,7 @@ static int take_conflict(struct upload *upload)
 {
 	uint64_t offset;
 
-	if (take_integer(upload->response, "upload-offset", &offset) && offset <= size_of(upload)) {
+	if (get_offset(upload, upload->response, &offset)) {
 		advance(upload, offset);
 		upload->asks = false;
 	}
@@ -393,22 +370,21 @@ static int take_conflict(struct upload *upload)
 /* Append the next bytes. Return: 1 if the upload is complete; 0; -errno. */
 static int append(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
 	uint64_t len = piece_len(upload);
 	bool last = upload->offset + len == size_of(upload);
-	int count = put_headers(upload, headers, false), r;
 	char offset[EDDY_U64_SIZE];
+	const struct eddy_header headers[] = {
+		version,
+		{ "upload-complete", last ? "?1" : "?0" },
+		{ "upload-offset", offset },
+		{ "content-type", "application/partial-upload" },
+		{ 0 },
+	};
+	int r;
 
-	if (count < 0)
-		return count;
 	if (!last && (!len || len < upload->append_min))
 		return complain(upload, -EREMOTEIO, "the server's limits exclude each other");
 	eddy_u64_format(upload->offset, offset);
-	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-	headers[count++] = (struct eddy_header){ "upload-complete", last ? "?1" : "?0" };
-	headers[count++] = (struct eddy_header){ "upload-offset", offset };
-	headers[count++] = (struct eddy_header){ "content-type", "application/partial-upload" };
-	headers[count] = (struct eddy_header){ 0 };
 	upload->begun = upload->offset;
 	r = ask(upload, "PATCH", upload->location, headers, len);
 	if (r < 0)
@@ -424,7 +400,7 @@ static int append(struct upload *upload)
 		return 0;
 	if (!is_success(upload))
 		return fail_status(upload);
-	if (last && !is_boolean(upload->response, "upload-complete", "?0"))
+	if (last && completeness(upload) != 0)
 		return 1;
 	advance(upload, upload->offset + len);
 	upload->asks = false;
@@ -450,7 +426,7 @@ static int check_file(struct upload *upload)
 {
 	struct stat st;
 
-	if (eddyi_fstat_now(upload->options->fd, &st) < 0)
+	if (eddyi_fstat_now(upload->fd, &st) < 0)
 		return complain(upload, -errno, "can't get the status of the file");
 	if (st.st_size != upload->st.st_size || st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
 	    st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec)
@@ -461,15 +437,9 @@ static int check_file(struct upload *upload)
 /* Tell the server that the upload will not be completed. */
 static int cancel_upload(struct upload *upload, int error)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	int count = put_headers(upload, headers, false);
-
-	if (count >= 0 && upload->location) {
-		headers[count++] =
-			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-		headers[count] = (struct eddy_header){ 0 };
-		ask(upload, "DELETE", upload->location, headers, 0);
-	}
+	if (upload->location)
+		ask(upload, "DELETE", upload->location, (struct eddy_header[]){ version, { 0 } },
+		    0);
 	upload->retry.is_passing = false;
 	return complain(upload, error, "the server accepts no file of this size");
 }
@@ -520,7 +490,7 @@ static int compute_digest(struct upload *upload)
 
 	if (!EDDYI_TLS)
 		return complain(upload, -EPROTONOSUPPORT, "eddy was built without TLS");
-	r = eddyi_digest_of(upload->options->fd, 0, size_of(upload), algorithms, &digests);
+	r = eddyi_digest_of(upload->fd, 0, size_of(upload), algorithms, &digests);
 	if (r < 0)
 		return eddyi_client_fail(upload->client, r, "can't read the file: %s",
 					 strerror(-r));
@@ -530,12 +500,12 @@ static int compute_digest(struct upload *upload)
 
 static int open_and_run(struct upload *upload)
 {
-	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->options->url));
+	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->target));
 	int r;
 
 	if (!url.ptr)
 		return -ENOMEM;
-	if (eddyi_fstat_now(upload->options->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
+	if (eddyi_fstat_now(upload->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
 		return complain(upload, -EINVAL, "only regular files can be uploaded");
 	r = eddyi_url_parse(url, &upload->url);
 	if (r < 0)
@@ -552,20 +522,25 @@ static int open_and_run(struct upload *upload)
 	return r;
 }
 
-int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *options,
+int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
+		       const struct eddy_client_upload *options,
 		       struct eddy_client_uploaded *ret_uploaded,
 		       struct eddy_response **ret_response)
 {
-	struct eddy_client_upload own = *options;
+	struct eddy_client_upload own = { 0 };
 	struct upload *upload = client ? calloc(1, sizeof(*upload)) : NULL;
 	int r;
 
 	if (!upload)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
+	if (options)
+		own = *options;
 	if (!own.method)
 		own.method = "PUT";
 	*upload = (struct upload){
 		.client = client,
+		.target = url,
+		.fd = fd,
 		.options = &own,
 		.retry = { .client = client, .options = &own.retry },
 		.hooks = { .interim = take_interim, .data = upload },

@@ -32,6 +32,7 @@ struct put {
 	struct transfer_command command;
 	struct eddy_client_upload upload;
 	const char *file;
+	int fd;
 	const char *url;
 	bool is_input;   /* the file is standard input */
 	uint64_t pulled; /* of it so far */
@@ -77,12 +78,11 @@ static int put_input(struct put *put, struct eddy_client *client,
 static int put_file(struct put *put, struct eddy_client *client,
 		    struct eddy_client_uploaded *ret_uploaded)
 {
-	put->upload.url = put->url;
 	put->upload.headers = put->command.headers;
 	put->upload.retry = put->command.retry;
 	put->upload.progress = transfer_command_show;
 	put->upload.progress_data = &put->command;
-	return eddy_client_upload(client, &put->upload, ret_uploaded, NULL);
+	return eddy_client_upload(client, put->url, put->fd, &put->upload, ret_uploaded, NULL);
 }
 
 static void describe(const struct eddy_client_uploaded *done, bool digest, char *text, size_t size)
@@ -184,10 +184,10 @@ static int open_file(struct put *put)
 		put->is_input = true;
 		return 0;
 	}
-	put->upload.fd = open(put->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (put->upload.fd < 0)
+	put->fd = open(put->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (put->fd < 0)
 		return -errno;
-	if (fstat(put->upload.fd, &st) == 0 && S_ISDIR(st.st_mode))
+	if (fstat(put->fd, &st) == 0 && S_ISDIR(st.st_mode))
 		return -EISDIR;
 	return 0;
 }
