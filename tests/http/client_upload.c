@@ -15,13 +15,15 @@
 static struct eddy_client_upload upload;
 static int file;
 static struct eddy_client_uploaded done;
-static char problem[512], body[64];
+static char problem[512], body[64], upload_url[128];
 static struct eddy_client_progress seen;
 
 static void watch(void *data, const struct eddy_client_progress *progress)
 {
 	(void)data;
 	seen = *progress;
+	snprintf(upload_url, sizeof(upload_url), "%s",
+		 progress->upload_url ? progress->upload_url : "");
 }
 
 static int ask_upload(struct talk *talk)
@@ -310,6 +312,51 @@ Test(client_upload, takes_another_offset)
 	expect_upload(turns, 201);
 }
 
+/* By the URL that the last report of an earlier call had. */
+Test(client_upload, continues_an_earlier_call)
+{
+	const struct turn broken[] = { { "hello", AT "\r\n", CLOSE }, { 0 } };
+	const struct turn rest[] = {
+		{ NULL,
+		  "HTTP/1.1 204 No\r\nupload-offset: 5\r\nupload-complete: ?0\r\n"
+		  "upload-length: 11\r\n\r\n",
+		  STAY },
+		{ "\r\n\r\n world", CREATED, STAY },
+		{ 0 }
+	};
+	const struct turn lost[] = { { NULL, "HTTP/1.1 410 No\r\n" EMPTY, STAY },
+				     { "hello world", CREATED, STAY },
+				     { 0 } };
+	const struct turn longer[] = {
+		{ NULL, "HTTP/1.1 204 No\r\nupload-offset: 5\r\nupload-length: 12\r\n\r\n", STAY },
+		{ "hello world", CREATED, STAY },
+		{ 0 }
+	};
+	const struct turn complete[] = {
+		{ NULL, "HTTP/1.1 204 No\r\nupload-complete: ?1\r\n\r\n", STAY }, { 0 }
+	};
+	struct talk talk;
+
+	upload = (struct eddy_client_upload){ .method = "POST", .retry.none = true };
+	talk = upload_to(broken);
+	cr_expect(eq(int, talk.result, -ECONNRESET), "%s", problem);
+	cr_expect(seen.can_resume);
+	cr_expect(strstr(upload_url, "/u/1") != NULL, "%s", upload_url);
+	upload.resume_url = "/u/1";
+	talk = expect_upload(rest, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "PATCH /u/1 ", "upload-offset: 5\r\n")));
+	cr_expect(eq(u64, done.resumed, 5));
+	cr_expect(eq(u64, done.sent, 6));
+	talk = expect_upload(lost, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "POST /a/x ")));
+	cr_expect(eq(u64, done.resumed, 0));
+	talk = expect_upload(longer, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "POST /a/x ")));
+	expect_upload(complete, 204);
+	upload.resume_url = "ftp://a.example/";
+	expect_failure(rest, -EBADMSG, "the URL of the upload is malformed");
+}
+
 /* The response to a complete upload is final, whatever its status. */
 Test(client_upload, accepts_a_final_refusal)
 {
@@ -330,6 +377,7 @@ Test(client_upload, accepts_a_final_refusal)
 
 		upload = (struct eddy_client_upload){ 0 };
 		expect_failure(turns, errors[i], "the server answered");
+		cr_expect_str_eq(upload_url, "");
 	}
 }
 

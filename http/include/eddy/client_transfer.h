@@ -48,6 +48,9 @@ struct eddy_client_progress {
 	unsigned connections; /* that transfer now */
 	unsigned retries;     /* so far */
 	bool can_resume;      /* a later call can continue where this one ends */
+	/* Of an upload that can be continued: for .resume_url of a later call. Whoever knows this URL
+	 * may be able to write to the upload. Valid during the report. NULL: none. */
+	const char *upload_url;
 	/* Why the transfer waits before it tries again, for people; NULL: it does not wait. */
 	const char *waits_for;
 	uint64_t wait_ns; /* how long it waits, from now on */
@@ -128,6 +131,10 @@ struct eddy_client_upload {
 	/* Fields of each request; those that describe the body (content-…, if-…) of the first
 	 * alone. Default none. */
 	const struct eddy_header *headers;
+	/* Continue the upload that an earlier call of the same URL and file began, as its progress
+	 * told by .upload_url. If the server does not have it any more, or for a file of another
+	 * size, the upload begins again. Default: begin. */
+	const char *resume_url;
 	bool plain;  /* one request, without resumption; default: resumption if the server has it */
 	bool digest; /* send a digest of the file (RFC 9530), computed before; default: no */
 	struct eddy_client_retry retry;
@@ -139,7 +146,8 @@ struct eddy_client_upload {
 struct eddy_client_uploaded {
 	int status; /* of the last response, 200 to 299 */
 	uint64_t size;
-	uint64_t sent; /* bytes of the file in all requests */
+	uint64_t sent;    /* bytes of the file in all requests */
+	uint64_t resumed; /* bytes that the server had from earlier calls */
 	unsigned retries;
 	bool could_resume; /* the server offered resumption */
 };
@@ -153,8 +161,10 @@ struct eddy_client_uploaded {
  * size of a file are checked.
  *
  * A server without resumption gets the whole file again, if the method is idempotent (RFC 9110
- * section 9.2.2), or if it answered that it did not process the request (408, 429, 503). A later
- * call can't continue the upload.
+ * section 9.2.2), or if it answered that it did not process the request (408, 429, 503).
+ *
+ * If the call fails or is cancelled, the server keeps what it has for a later call with .resume_url,
+ * if the last report has an .upload_url. Otherwise the upload is cancelled (DELETE).
  *
  * `*ret_response` is the last response, which the caller frees; `ret_response` may be NULL. If the
  * response to the last bytes was lost, it is that of a later question, without a body.

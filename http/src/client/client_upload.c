@@ -36,6 +36,8 @@ struct upload {
 	bool asks;
 	bool in_pieces; /* the first request may not have all of the file */
 	bool stopped;   /* a limit ended the request, not a failure */
+	bool resumes;   /* an upload of an earlier call, which the server has not confirmed yet */
+	uint64_t resumed;
 	uint64_t offset;
 	uint64_t most;  /* the largest offset so far */
 	uint64_t begun; /* offset and length of the running request */
@@ -61,7 +63,10 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 	progress->bytes = upload->offset;
 	if (upload->hooks.moving)
 		progress->bytes = upload->begun + *upload->hooks.moving;
+	progress->resumed = upload->resumed;
 	progress->connections = upload->report.waits_for == NULL;
+	progress->can_resume = upload->location != NULL;
+	progress->upload_url = upload->location;
 }
 
 static int complain(struct upload *upload, int error, const char *text)
@@ -133,16 +138,16 @@ static void take_limits(struct upload *upload, const struct eddy_response *respo
 	upload->append_min = append_min;
 }
 
-/* Take the URL of the upload resource. Return: 0; -EPERM, -EBADMSG; -ENOMEM. */
-static int take_location(struct upload *upload, const struct eddy_response *response)
+/* Take the URL of the upload resource, relative to `base`. Return: 0; -EPERM, -EBADMSG; -ENOMEM. */
+static int take_location(struct upload *upload, const struct eddyi_url *base, struct eddy_str value)
 {
-	struct eddy_str value = eddy_response_header(response, "location"), text;
+	struct eddy_str text;
 	struct eddyi_url url;
 	int r;
 
 	if (!value.ptr)
 		return 0;
-	r = eddyi_url_resolve(&upload->arena, &response->url, value, &url, &text);
+	r = eddyi_url_resolve(&upload->arena, base, value, &url, &text);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
@@ -160,6 +165,11 @@ static int take_location(struct upload *upload, const struct eddy_response *resp
 	return 0;
 }
 
+static int take_location_field(struct upload *upload, const struct eddy_response *response)
+{
+	return take_location(upload, &response->url, eddy_response_header(response, "location"));
+}
+
 /* ---- requests ---- */
 
 /* Take what a 104 tells. */
@@ -173,7 +183,7 @@ static int take_interim(void *data, struct eddy_response *interim)
 		return 0;
 	take_limits(upload, interim);
 	if (!upload->location)
-		r = take_location(upload, interim);
+		r = take_location_field(upload, interim);
 	if (r < 0)
 		return r;
 	/* Such a request must not be sent to its end. */
@@ -235,7 +245,10 @@ static int fail_status(struct upload *upload)
 {
 	int r = eddyi_retry_fail_status(&upload->retry, upload->response);
 
-	upload->retry.is_passing &= completeness(upload) != 1;
+	if (completeness(upload) == 1) {
+		upload->retry.is_passing = false;
+		upload->location = NULL;
+	}
 	return r;
 }
 
@@ -264,7 +277,7 @@ static bool was_too_large(struct upload *upload, uint64_t len)
 static int lose_location(struct upload *upload)
 {
 	upload->location = NULL;
-	upload->asks = false;
+	upload->asks = upload->resumes = false;
 	upload->offset = upload->begun = 0;
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
 }
@@ -321,12 +334,19 @@ static int create(struct upload *upload)
 	if (whole && completeness(upload) != 0)
 		return 1;
 	take_limits(upload, upload->response);
-	r = take_location(upload, upload->response);
+	r = take_location_field(upload, upload->response);
 	if (r == 0 && !upload->location)
 		return complain(upload, -EBADMSG, "the server named no URL of the upload");
 	advance(upload, len);
 	upload->asks = false;
 	return r;
+}
+
+static bool is_of_other_size(const struct upload *upload)
+{
+	int64_t length = get_item(upload->response, "upload-length", EDDYI_STRUCTURED_INTEGER, -1);
+
+	return length >= 0 && (uint64_t)length != size_of(upload);
 }
 
 /* Ask how much the server has. Return: 1 if the upload is complete; 0; -errno. */
@@ -343,13 +363,17 @@ static int ask_offset(struct upload *upload)
 		return lose_location(upload);
 	if (!is_success(upload))
 		return fail_status(upload);
+	if (upload->resumes && is_of_other_size(upload))
+		return lose_location(upload);
 	if (completeness(upload) == 1)
 		return 1;
 	if (!get_offset(upload, upload->response, &offset))
 		return complain(upload, -EBADMSG, "the server sent no valid offset of the upload");
 	take_limits(upload, upload->response);
 	advance(upload, offset);
-	upload->asks = false;
+	if (upload->resumes)
+		upload->resumed = offset;
+	upload->asks = upload->resumes = false;
 	return 0;
 }
 
@@ -422,38 +446,34 @@ static bool may_repeat(const struct upload *upload)
 	return false;
 }
 
-static int check_file(struct upload *upload)
+static bool has_changed(const struct upload *upload)
 {
 	struct stat st;
 
-	if (eddyi_fstat_now(upload->fd, &st) < 0)
-		return complain(upload, -errno, "can't get the status of the file");
-	if (st.st_size != upload->st.st_size || st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
-	    st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec)
-		return complain(upload, -ESTALE, "the file changed during the upload");
-	return 0;
+	return eddyi_fstat_now(upload->fd, &st) < 0 || st.st_size != upload->st.st_size ||
+	       st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec;
 }
 
-/* Tell the server that the upload will not be completed. */
-static int cancel_upload(struct upload *upload, int error)
+/* Tell the server that the upload will not be completed. Return: `error`. */
+static int cancel_upload(struct upload *upload, int error, const char *text)
 {
 	if (upload->location)
 		ask(upload, "DELETE", upload->location, (struct eddy_header[]){ version, { 0 } },
 		    0);
+	upload->location = NULL;
 	upload->retry.is_passing = false;
-	return complain(upload, error, "the server accepts no file of this size");
+	return complain(upload, error, text);
 }
 
 /* Do the next step. Return: 1 if the upload is complete; 0; -errno. */
 static int step(struct upload *upload)
 {
-	int r = check_file(upload);
-
 	upload->retry.is_passing = false;
-	if (r < 0)
-		return r;
+	if (has_changed(upload))
+		return cancel_upload(upload, -ESTALE, "the file changed during the upload");
 	if (size_of(upload) > upload->size_max)
-		return cancel_upload(upload, -EFBIG);
+		return cancel_upload(upload, -EFBIG, "the server accepts no file of this size");
 	if (!upload->location)
 		return create(upload);
 	return upload->asks ? ask_offset(upload) : append(upload);
@@ -472,9 +492,11 @@ static int run(struct upload *upload)
 
 	while (r == 0) {
 		r = step(upload);
-		/* What changed during the last request is part of it. */
-		if (r > 0 && check_file(upload) < 0)
-			return -ESTALE;
+		/* The last request may have bytes of both. */
+		if (r > 0 && has_changed(upload)) {
+			upload->location = NULL;
+			return complain(upload, -ESTALE, "the file changed during the upload");
+		}
 		if (r >= 0)
 			continue;
 		r = upload->stopped ? 0 : wait_for_retry(upload, r);
@@ -512,6 +534,12 @@ static int open_and_run(struct upload *upload)
 		return complain(upload, r,
 				r == -EINVAL ? "the URL is malformed" :
 					       "the URL's scheme is neither http nor https");
+	if (upload->options->resume_url && !upload->options->plain) {
+		r = take_location(upload, &upload->url, eddy_str_from(upload->options->resume_url));
+		if (r < 0)
+			return r;
+		upload->asks = upload->resumes = true;
+	}
 	eddyi_report_begin(&upload->report);
 	r = upload->options->digest ? compute_digest(upload) : 0;
 	if (r == 0)
@@ -557,6 +585,7 @@ int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
 			.status = eddy_response_status(upload->response),
 			.size = size_of(upload),
 			.sent = upload->hooks.moved,
+			.resumed = upload->resumed,
 			.retries = upload->report.retries,
 			.could_resume = upload->location != NULL,
 		};
