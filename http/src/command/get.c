@@ -8,6 +8,7 @@
 #include "transfer_command.h"
 
 #include <eddy/io.h>
+#include <eddy/list.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -64,23 +65,6 @@ static int find_target(struct get *get)
 	return get->dir < 0 ? -errno : 0;
 }
 
-/* What the end of the summary tells. */
-static void describe(const struct eddy_client_downloaded *done, char *text, size_t size)
-{
-	char bytes[BYTES_SIZE];
-	int len = 0;
-
-	text[0] = '\0';
-	if (done->resumed)
-		len += snprintf(text + len, size - (size_t)len, ", %s of it from an earlier run",
-				transfer_command_bytes(done->resumed, bytes));
-	if (done->retries)
-		len += snprintf(text + len, size - (size_t)len, ", %u %s", done->retries,
-				done->retries == 1 ? "retry" : "retries");
-	if (done->digest)
-		snprintf(text + len, size - (size_t)len, ", %s checked", done->digest);
-}
-
 static int fail(struct get *get, struct eddy_client *client, int error)
 {
 	struct transfer_command *command = &get->command;
@@ -106,9 +90,9 @@ static int fail(struct get *get, struct eddy_client *client, int error)
 
 static int run(struct transfer_command *command, struct eddy_client *client)
 {
-	struct get *get = (struct get *)command;
+	struct get *get = eddy_of(command, struct get, command);
 	struct eddy_client_downloaded done;
-	char more[160];
+	char digest[32];
 	int r;
 
 	get->download.headers = command->headers;
@@ -120,8 +104,8 @@ static int run(struct transfer_command *command, struct eddy_client *client)
 		return fail(get, client, r);
 	transfer_command_printable(eddy_str_from(get->download.take ? "-" : done.name),
 				   command->name, sizeof(command->name));
-	describe(&done, more, sizeof(more));
-	transfer_command_sum_up(command, done.size, done.received, more);
+	snprintf(digest, sizeof(digest), "%s checked", done.digest ? done.digest : "");
+	transfer_command_sum_up(command, done.size, done.received, done.digest ? digest : NULL);
 	return 0;
 }
 

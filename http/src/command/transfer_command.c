@@ -306,20 +306,26 @@ void transfer_command_fail(struct transfer_command *command, struct eddy_client 
 }
 
 void transfer_command_sum_up(struct transfer_command *command, uint64_t size, uint64_t moved,
-			     const char *more)
+			     const char *digest)
 {
+	const struct eddy_client_progress *last = &command->last;
 	uint64_t ns = eddy_now() - command->begun_ns;
 	char bytes[BYTES_SIZE], rate[BYTES_SIZE], time[32];
 
 	transfer_command_clear(command);
 	if (command->quiet)
 		return;
-	fprintf(stderr, "%s: %s in %s, %s/s%s\n", command->name,
-		transfer_command_bytes(size, bytes), format_time(ns, time),
+	fprintf(stderr, "%s: %s in %s, %s/s", command->name, transfer_command_bytes(size, bytes),
+		format_time(ns, time),
 		transfer_command_bytes(
 			(uint64_t)((double)moved * (double)EDDY_SECOND / (double)(ns ? ns : 1)),
-			rate),
-		more);
+			rate));
+	if (last->resumed)
+		fprintf(stderr, ", %s of it from an earlier run",
+			transfer_command_bytes(last->resumed, bytes));
+	if (last->retries)
+		fprintf(stderr, ", %u %s", last->retries, last->retries == 1 ? "retry" : "retries");
+	fprintf(stderr, "%s%s\n", digest ? ", " : "", digest ? digest : "");
 }
 
 /* ---- running ---- */
