@@ -48,8 +48,8 @@ struct eddy_client_progress {
 	unsigned connections; /* that transfer now */
 	unsigned retries;     /* so far */
 	bool can_resume;      /* a later call can continue where this one ends */
-	/* Of an upload that can be continued: for .resume_url of a later call. Whoever knows this URL
-	 * may be able to write to the upload. Valid during the report. NULL: none. */
+	/* Of an upload that can be continued: for .resume_url of a later call. This URL may be all
+	 * that is needed to write to the upload. Valid during the report. NULL: none. */
 	const char *upload_url;
 	/* Why the transfer waits before it tries again, for people; NULL: it does not wait. */
 	const char *waits_for;

@@ -42,9 +42,7 @@ struct worker {
 	size_t gathered; /* bytes in it */
 };
 
-/* Invariants:
- * 1. A piece that a worker has is changed by that worker only.
- * 2. There are several workers only while the file is `known` and has a strong entity tag. */
+/* Invariant: there are several workers only while the file is `known` and has a strong entity tag. */
 struct download {
 	struct eddy_client *client;
 	const char *url;
@@ -105,9 +103,10 @@ static void forget(struct download *download)
 
 	*state = (struct eddyi_client_partial_state){
 		.total = UINT64_MAX,
-		.pieces = { { 0, UINT64_MAX } },
+		.pieces = { { 0, UINT64_MAX, false } },
 		.is_sequential = true,
 	};
+	state->pieces[0].is_taken = download->workers[0].piece;
 	if (download->workers[0].piece)
 		download->workers[0].piece = &state->pieces[0];
 	download->known = download->is_named = false;
@@ -137,8 +136,8 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 	progress->bytes = count_bytes(download);
 	progress->total = download->state.total;
 	progress->resumed = download->resumed;
-	for (size_t i = 0; i < download->worker_count; i++)
-		progress->connections += download->workers[i].piece != NULL;
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		progress->connections += download->state.pieces[i].is_taken;
 	progress->can_resume = can_resume(download) && !download->options->take;
 }
 
@@ -210,17 +209,6 @@ static void set_validator(struct download *download, const struct eddy_response 
 		value = modified;
 	if (value.len < sizeof(state->validator))
 		snprintf(state->validator, sizeof(state->validator), "%.*s", EDDY_FMT(value));
-}
-
-static void set_total(struct download *download, uint64_t total)
-{
-	struct eddyi_piece *pieces = download->state.pieces;
-
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
-		pieces[i].end = pieces[i].end < total ? pieces[i].end : total;
-		pieces[i].at = pieces[i].at < total ? pieces[i].at : total;
-	}
-	download->state.total = total;
 }
 
 /* Take the file's name from the response, if it has a valid one. */
@@ -295,7 +283,7 @@ static int begin_file(struct download *download, struct eddy_response *response,
 		return r;
 	set_validator(download, response);
 	set_digest(download, response);
-	set_total(download, total);
+	eddyi_client_partial_set_total(&download->state, total);
 	download->known = true;
 	save(download);
 	return 0;
@@ -390,7 +378,8 @@ static int check_part(struct worker *worker, struct eddy_response *response, uin
 	}
 	set_digest(download, response);
 	if (download->state.total == UINT64_MAX)
-		set_total(download, total != UINT64_MAX ? total : *ret_end);
+		eddyi_client_partial_set_total(&download->state,
+					       total != UINT64_MAX ? total : *ret_end);
 	r = set_name(download, response);
 	return r < 0 ? r : 1;
 }
@@ -431,13 +420,17 @@ static int fail_file(struct download *download, int error)
 				 strerror(-error));
 }
 
-/* Give bytes away, or write them to the file. */
-static int put(struct worker *worker, struct eddy_str bytes)
+/* Give away what is gathered, or write it to the file, also when the call is cancelled. */
+static int put_gathered(struct worker *worker, bool cancelled)
 {
 	struct download *download = worker->download;
 	const struct eddy_client_download *options = download->options;
+	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
+	struct eddy_scope shield;
 	int r;
 
+	download->received += bytes.len;
+	worker->gathered = 0;
 	if (!bytes.len)
 		return 0;
 	if (options->take) {
@@ -447,30 +440,15 @@ static int put(struct worker *worker, struct eddy_str bytes)
 			eddyi_client_fail(download->client, r, "the bytes can't be taken: %s",
 					  strerror(-r));
 	} else {
+		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = cancelled });
 		r = eddy_transfer_write(download->partial.fd, bytes.ptr, bytes.len,
 					worker->piece->at);
+		eddy_scope_end(&shield);
 		if (r < 0)
 			fail_file(download, r);
 	}
 	if (r == 0)
 		worker->piece->at += bytes.len;
-	return r;
-}
-
-/* Write what is gathered, also when the call is cancelled. */
-static int put_gathered(struct worker *worker, bool cancelled)
-{
-	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
-	struct eddy_scope shield;
-	int r;
-
-	worker->download->received += bytes.len;
-	worker->gathered = 0;
-	if (!cancelled || worker->download->options->take)
-		return put(worker, bytes);
-	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	r = put(worker, bytes);
-	eddy_scope_end(&shield);
 	return r;
 }
 
@@ -527,32 +505,13 @@ static int splice_in(struct worker *worker, struct eddy_response *response, uint
 	return r;
 }
 
-/* The body has ended before `end`, or there is more of it. */
-static int check_end(struct worker *worker, struct eddy_response *response, uint64_t end)
-{
-	struct download *download = worker->download;
-	char byte;
-
-	if (end == UINT64_MAX) {
-		set_total(download, worker->piece->at);
-		return 0;
-	}
-	if (worker->piece->at < end) {
-		worker->retry.is_passing = true;
-		return complain(download, -ECONNRESET,
-				"the server ended the body before its announced length");
-	}
-	/* Of a body in chunks the end has not been read yet. */
-	if (eddy_response_read(response, &byte, 1) > 0)
-		return complain(download, -EBADMSG, "the body is longer than announced");
-	return 0;
-}
-
+/* Receive the body, of which the piece up to `end` consists; UINT64_MAX: up to its end. */
 static int receive(struct worker *worker, struct eddy_response *response, uint64_t end)
 {
 	struct download *download = worker->download;
 	uint64_t max = download->options->size_max;
 	int r = 1;
+	char byte;
 
 	while (r > 0 && worker->piece->at < end) {
 		uint64_t most = end - worker->piece->at;
@@ -563,7 +522,19 @@ static int receive(struct worker *worker, struct eddy_response *response, uint64
 		if (r >= 0 && max && worker->piece->at > max)
 			return complain(download, -EFBIG, "the file is larger than allowed");
 	}
-	return r < 0 ? r : check_end(worker, response, end);
+	if (r < 0)
+		return r;
+	if (end == UINT64_MAX) {
+		eddyi_client_partial_set_total(&download->state, worker->piece->at);
+	} else if (worker->piece->at < end) {
+		worker->retry.is_passing = true;
+		return complain(download, -ECONNRESET,
+				"the server ended the body before its announced length");
+	} else if (eddy_response_read(response, &byte, 1) > 0) {
+		/* Of a body in chunks the end has not been read yet. */
+		return complain(download, -EBADMSG, "the body is longer than announced");
+	}
+	return 0;
 }
 
 /* Request the worker's piece. */
@@ -633,43 +604,16 @@ static int fetch(struct worker *worker)
 
 /* ---- workers ---- */
 
-static bool is_taken(const struct download *download, const struct eddyi_piece *piece)
-{
-	for (size_t i = 0; i < download->worker_count; i++)
-		if (download->workers[i].piece == piece)
-			return true;
-	return false;
-}
-
+/* Of a piece that one request asks for. */
 static uint64_t piece_size(const struct download *download)
 {
 	uint64_t size = download->state.total / ((uint64_t)download->options->connections * 4 + 1);
 
+	if (!is_divisible(download))
+		return UINT64_MAX;
 	if (!download->known || size < PIECE_MIN)
 		return PIECE_MIN;
 	return size < PIECE_MAX ? size : PIECE_MAX;
-}
-
-/* Find the first piece that no worker has, and leave some of a large one to others.
- * Return: NULL if there is none. */
-static struct eddyi_piece *next_piece(struct download *download)
-{
-	struct eddyi_piece *piece = NULL, *unused = NULL, *at = download->state.pieces;
-	uint64_t size = piece_size(download);
-
-	for (; at < download->state.pieces + EDDYI_PIECES_MAX; at++) {
-		if (is_taken(download, at))
-			continue;
-		if (at->at == at->end)
-			unused = at;
-		else if (!piece || at->at < piece->at)
-			piece = at;
-	}
-	if (piece && unused && is_divisible(download) && piece->end - piece->at > size) {
-		*unused = (struct eddyi_piece){ piece->at + size, piece->end };
-		piece->end = unused->at;
-	}
-	return piece;
 }
 
 /* Wait before the next try. Return: 0; the failure if there is no further one; -ECANCELED. */
@@ -701,8 +645,10 @@ static int work(void *arg)
 	struct download *download = worker->download;
 	int r = 0;
 
-	while (r == 0 && (worker->piece = next_piece(download))) {
+	while (r == 0 && (worker->piece = eddyi_client_partial_take(&download->state,
+								    piece_size(download)))) {
 		r = fetch(worker);
+		worker->piece->is_taken = false;
 		worker->piece = NULL;
 		if (eddyi_client_partial_missing(&download->state))
 			save(download);
@@ -735,7 +681,7 @@ static void add_workers(struct download *download)
 {
 	uint64_t pieces = eddyi_client_partial_missing(&download->state) / piece_size(download) + 1;
 
-	if (download->worker_count > 1 || !is_divisible(download) || pieces < 2)
+	if (download->worker_count > 1 || pieces < 2)
 		return;
 	/* From now on the file's length tells nothing. */
 	download->state.is_sequential = false;
@@ -833,7 +779,7 @@ static int open_partial(struct download *download)
 	/* Of a file that is complete, the last byte shows whether it is still the server's. */
 	if (download->resumed == download->state.total)
 		download->state.pieces[0] =
-			(struct eddyi_piece){ --download->resumed, download->state.total };
+			(struct eddyi_piece){ --download->resumed, download->state.total, false };
 	return 0;
 }
 

@@ -105,6 +105,51 @@ int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, con
 	return r;
 }
 
+/* ---- pieces ---- */
+
+uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state)
+{
+	uint64_t missing = 0;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		missing += state->pieces[i].end - state->pieces[i].at;
+	return missing;
+}
+
+void eddyi_client_partial_set_total(struct eddyi_client_partial_state *state, uint64_t total)
+{
+	struct eddyi_piece *pieces = state->pieces;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		pieces[i].end = pieces[i].end < total ? pieces[i].end : total;
+		pieces[i].at = pieces[i].at < total ? pieces[i].at : total;
+	}
+	state->total = total;
+}
+
+struct eddyi_piece *eddyi_client_partial_take(struct eddyi_client_partial_state *state,
+					      uint64_t most)
+{
+	struct eddyi_piece *piece = NULL, *unused = NULL, *at = state->pieces;
+
+	for (; at < state->pieces + EDDYI_PIECES_MAX; at++) {
+		if (at->is_taken)
+			continue;
+		if (at->at == at->end)
+			unused = at;
+		else if (!piece || at->at < piece->at)
+			piece = at;
+	}
+	if (!piece)
+		return NULL;
+	if (unused && piece->end - piece->at > most) {
+		*unused = (struct eddyi_piece){ piece->at + most, piece->end, false };
+		piece->end = unused->at;
+	}
+	piece->is_taken = true;
+	return piece;
+}
+
 /* ---- the state ---- */
 
 static bool read_record(const struct eddyi_client_partial *partial, struct record *record)
@@ -121,15 +166,6 @@ static bool read_record(const struct eddyi_client_partial *partial, struct recor
 	       record->check == hash(record, offsetof(struct record, check));
 }
 
-uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state)
-{
-	uint64_t missing = 0;
-
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
-		missing += state->pieces[i].end - state->pieces[i].at;
-	return missing;
-}
-
 /* Check the state against the file, and learn from its length.
  * Return: false if they do not match. */
 static bool fits(struct record *record, uint64_t size)
@@ -139,10 +175,12 @@ static bool fits(struct record *record, uint64_t size)
 	bool is_same_boot;
 	uint64_t have;
 
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		state->pieces[i].is_taken = false;
 		if (state->pieces[i].at > state->pieces[i].end ||
 		    state->pieces[i].end > state->total)
 			return false;
+	}
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
 	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
@@ -153,7 +191,7 @@ static bool fits(struct record *record, uint64_t size)
 	if (is_same_boot || have > size)
 		have = size;
 	memset(state->pieces, 0, sizeof(state->pieces));
-	state->pieces[0] = (struct eddyi_piece){ have, state->total };
+	state->pieces[0] = (struct eddyi_piece){ have, state->total, false };
 	return size <= state->total;
 }
 

@@ -15,6 +15,7 @@
 struct eddyi_piece {
 	uint64_t at;
 	uint64_t end;
+	bool is_taken; /* a connection loads it, and it alone changes it */
 };
 
 /* Invariants:
@@ -45,6 +46,14 @@ int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, con
 
 /* Count the bytes that are missing. */
 uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state);
+
+/* Set the file's size, when it is known. */
+void eddyi_client_partial_set_total(struct eddyi_client_partial_state *state, uint64_t total);
+
+/* Take the first piece that is not taken, of a longer one `most` bytes. Return: NULL if there is
+ * none. */
+struct eddyi_piece *eddyi_client_partial_take(struct eddyi_client_partial_state *state,
+					      uint64_t most);
 
 /* Read what is known of it. Suspends. Return: false if it can't be continued. */
 bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
