@@ -497,11 +497,11 @@ static int splice_in(struct worker *worker, struct eddy_response *response, uint
 	worker->moving = NULL;
 	worker->piece->at += transfer.moved;
 	download->received += transfer.moved;
-	if (r == -EAGAIN || r >= 0)
-		return r;
-	eddyi_retry_fail(&worker->retry, r, true);
-	if (!worker->retry.is_passing && r != -EBADMSG)
-		fail_file(download, r);
+	if (r < 0 && r != -EAGAIN) {
+		eddyi_retry_fail(&worker->retry, r, true);
+		if (!worker->retry.is_passing && r != -EBADMSG)
+			fail_file(download, r);
+	}
 	return r;
 }
 
@@ -574,13 +574,11 @@ static int fetch(struct worker *worker)
 {
 	struct download *download = worker->download;
 	struct eddy_response *response;
+	bool is_lost = download->known && !can_resume(download) && worker->piece->at;
 	uint64_t end = 0;
-	int r = 0;
+	int r = is_lost ? restart(download) : 0;
 
 	worker->retry.is_passing = false;
-	/* What can't be continued begins again. */
-	if (download->known && !can_resume(download) && worker->piece->at)
-		r = restart(download);
 	if (r < 0)
 		return r;
 	r = request_piece(worker, &response);
@@ -713,7 +711,6 @@ static int run_workers(struct download *download)
 	else
 		eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	download->scope = NULL;
 	return download->error ? complain(download, download->error, download->problem) : 0;
 }
 

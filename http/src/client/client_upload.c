@@ -257,17 +257,10 @@ static bool is_success(const struct upload *upload)
 	return eddy_response_status(upload->response) / 100 == 2;
 }
 
-/* Whether the response is the one to a complete upload, which the server does not accept: it is
- * final. */
-static bool is_refused(const struct upload *upload)
-{
-	return !is_success(upload) && completeness(upload) == 1;
-}
-
 /* Whether the server has answered that a request was too large, and how large one may be. */
 static bool was_too_large(struct upload *upload, uint64_t len)
 {
-	if (eddy_response_status(upload->response) != 413)
+	if (eddy_response_status(upload->response) != 413 || completeness(upload) == 1)
 		return false;
 	take_limits(upload, upload->response);
 	return upload->append_max && upload->append_max < len && ++upload->restarts <= RESTARTS_MAX;
@@ -282,11 +275,17 @@ static int lose_location(struct upload *upload)
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
 }
 
-static bool is_lost(const struct upload *upload)
+/* Check the response of the upload resource.
+ * Return: 1 if it is a success; 0 if the upload has to begin again; -errno. */
+static int check_response(struct upload *upload)
 {
 	int status = eddy_response_status(upload->response);
 
-	return status == 404 || status == 410;
+	if (is_success(upload))
+		return 1;
+	return (status == 404 || status == 410) && completeness(upload) != 1 ?
+		       lose_location(upload) :
+		       fail_status(upload);
 }
 
 static void advance(struct upload *upload, uint64_t offset)
@@ -355,14 +354,10 @@ static int ask_offset(struct upload *upload)
 	uint64_t offset;
 	int r = ask(upload, "HEAD", upload->location, (struct eddy_header[]){ version, { 0 } }, 0);
 
-	if (r < 0)
+	if (r == 0)
+		r = check_response(upload);
+	if (r <= 0)
 		return r;
-	if (is_refused(upload))
-		return fail_status(upload);
-	if (is_lost(upload))
-		return lose_location(upload);
-	if (!is_success(upload))
-		return fail_status(upload);
 	if (upload->resumes && is_of_other_size(upload))
 		return lose_location(upload);
 	if (completeness(upload) == 1)
@@ -413,17 +408,15 @@ static int append(struct upload *upload)
 	r = ask(upload, "PATCH", upload->location, headers, len);
 	if (r < 0)
 		return r;
-	if (is_refused(upload))
-		return fail_status(upload);
-	if (eddy_response_status(upload->response) == 409)
+	/* The response to a complete upload is final, even if it is no success. */
+	if (eddy_response_status(upload->response) == 409 && completeness(upload) != 1)
 		return take_conflict(upload);
-	if (is_lost(upload))
-		return lose_location(upload);
 	/* The offset is asked for again, and the next piece is smaller. */
 	if (was_too_large(upload, len))
 		return 0;
-	if (!is_success(upload))
-		return fail_status(upload);
+	r = check_response(upload);
+	if (r <= 0)
+		return r;
 	if (last && completeness(upload) != 0)
 		return 1;
 	advance(upload, upload->offset + len);
@@ -435,15 +428,10 @@ static int append(struct upload *upload)
 
 static bool may_repeat(const struct upload *upload)
 {
-	static const char *const idempotent[] = { "PUT", "DELETE" };
 	int status = upload->response ? eddy_response_status(upload->response) : 0;
 
-	if (upload->location || status == 408 || status == 429 || status == 503)
-		return true;
-	for (size_t i = 0; i < sizeof(idempotent) / sizeof(*idempotent); i++)
-		if (strcmp(upload->options->method, idempotent[i]) == 0)
-			return true;
-	return false;
+	return upload->location || status == 408 || status == 429 || status == 503 ||
+	       strcmp(upload->options->method, "PUT") == 0;
 }
 
 static bool has_changed(const struct upload *upload)
