@@ -2,11 +2,9 @@
 #include "client.h"
 #include "client_partial.h"
 #include "client_retry.h"
+#include "client_source.h"
 #include "files/digest_file.h"
 #include "message/range.h"
-#include "text/date.h"
-#include "text/disposition.h"
-#include "text/syntax.h"
 
 #include <eddy/file.h>
 #include <eddy/internal/outside.h>
@@ -187,45 +185,18 @@ static struct eddy_str field(const struct eddy_response *response, const char *n
 	return eddy_response_header(response, name);
 }
 
-/* Whether a modification time identifies the file: no later change can have the same (RFC 9110
- * section 8.8.2.2). */
-static bool date_is_strong(const struct eddy_response *response, struct eddy_str modified)
-{
-	time_t now = eddyi_clock_seconds(), at, sent;
-
-	return eddyi_date_parse(modified, now, &at) == 0 &&
-	       eddyi_date_parse(field(response, "date"), now, &sent) == 0 && at < sent;
-}
-
-static void set_validator(struct download *download, const struct eddy_response *response)
-{
-	struct eddyi_client_partial_state *state = &download->state;
-	struct eddy_str etag = field(response, "etag"), modified = field(response, "last-modified");
-	struct eddy_str value = EDDY_STR("");
-
-	if (etag.len > 2 && etag.ptr[0] == '"' && etag.ptr[etag.len - 1] == '"')
-		value = etag;
-	else if (!etag.ptr && modified.ptr && date_is_strong(response, modified))
-		value = modified;
-	if (value.len < sizeof(state->validator))
-		snprintf(state->validator, sizeof(state->validator), "%.*s", EDDY_FMT(value));
-}
-
 /* Take the file's name from the response, if it has a valid one. */
 static int set_name(struct download *download, struct eddy_response *response)
 {
-	struct eddy_str value = field(response, "content-disposition"), name;
-	struct eddyi_disposition disposition;
+	const struct eddy_client_download *options = download->options;
 	struct stat st;
 
 	if (download->is_named)
 		return 0;
 	download->is_named = true;
-	if (!download->options->name && value.ptr &&
-	    eddyi_disposition_parse(&response->arena, value, &disposition) == 0 &&
-	    disposition.filename.ptr && eddyi_filename_clean(disposition.filename, &name) == 0)
-		snprintf(download->name, sizeof(download->name), "%.*s", EDDY_FMT(name));
-	if (download->options->no_replace && !download->options->take &&
+	if (!options->name)
+		eddyi_source_name_from_response(response, download->name);
+	if (options->no_replace && !options->take &&
 	    eddyi_fstatat_now(download->dir, download->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return complain(download, -EEXIST, "a file of this name exists");
 	return 0;
@@ -281,7 +252,7 @@ static int begin_file(struct download *download, struct eddy_response *response,
 		r = reserve(download, total);
 	if (r < 0)
 		return r;
-	set_validator(download, response);
+	eddyi_source_validator(response, download->state.validator);
 	set_digest(download, response);
 	eddyi_client_partial_set_total(&download->state, total);
 	download->known = true;
@@ -716,32 +687,12 @@ static int run_workers(struct download *download)
 
 /* ---- the call ---- */
 
-/* Find the name that the URL has for the file. */
-static void name_from_url(struct download *download)
-{
-	struct eddy_str url = eddy_str_from(download->url), path, name;
-	char decoded[EDDYI_URL_MAX];
-	struct eddyi_url parsed;
-	ssize_t len;
-
-	snprintf(download->name, sizeof(download->name), "index.html");
-	if (eddyi_url_parse(url, &parsed) < 0 || !parsed.path.len)
-		return;
-	path = eddy_str_skip(parsed.path,
-			     (size_t)((const char *)memrchr(parsed.path.ptr, '/', parsed.path.len) +
-				      1 - parsed.path.ptr));
-	if (path.len > sizeof(decoded) || (len = eddyi_syntax_unescape(path, decoded)) < 0)
-		return;
-	if (eddyi_filename_clean(eddy_str(decoded, (size_t)len), &name) == 0)
-		snprintf(download->name, sizeof(download->name), "%.*s", EDDY_FMT(name));
-}
-
 static int take_name(struct download *download)
 {
 	const char *name = download->options->name;
 
 	if (!name) {
-		name_from_url(download);
+		eddyi_source_name_from_url(download->url, download->name);
 		return 0;
 	}
 	if (!*name || strlen(name) >= sizeof(download->name) || strchr(name, '/') ||
