@@ -53,20 +53,18 @@ struct download {
 	unsigned worker_count;
 	unsigned running;         /* workers that have not ended */
 	struct eddy_scope *scope; /* of the workers */
-	uint64_t received;        /* bytes of bodies so far */
-	uint64_t given;           /* to .take */
-	uint64_t resumed;
+	uint64_t given;           /* bytes, to .take */
+	struct eddy_client_downloaded done;
 	unsigned restarts;
 	bool known;     /* the file's size, or that it has none, and its validator */
 	bool answered;  /* the server has sent a response */
 	bool no_ranges; /* the file is requested as a whole, by one connection */
 	bool is_named;  /* the responses have given the file its name, if they do */
 	struct eddy_mutex saving;
-	int error;                      /* the first that ended a worker */
-	char problem[512];              /* of it */
-	char redirected[EDDYI_URL_MAX]; /* to which `url` leads; empty: not known */
-	bool is_foreign;                /* it is of another origin */
-	char name[EDDYI_NAME_SIZE];
+	int error;                         /* the first that ended a worker */
+	char problem[512];                 /* of it */
+	char redirected[EDDYI_URL_MAX];    /* to which `url` leads; empty: not known */
+	bool is_foreign;                   /* it is of another origin */
 	char digest[EDDYI_VALIDATOR_SIZE]; /* the repr-digest field; empty: none */
 };
 
@@ -110,7 +108,7 @@ static void forget(struct download *download)
 	download->known = download->is_named = false;
 	download->digest[0] = 0;
 	forget_redirect(download);
-	download->resumed = 0;
+	download->done.resumed = 0;
 }
 
 /* ---- reports ---- */
@@ -133,7 +131,7 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 
 	progress->bytes = count_bytes(download);
 	progress->total = download->state.total;
-	progress->resumed = download->resumed;
+	progress->resumed = download->done.resumed;
 	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
 		progress->connections += download->state.pieces[i].is_taken;
 	progress->can_resume = can_resume(download) && !download->options->take;
@@ -195,9 +193,9 @@ static int set_name(struct download *download, struct eddy_response *response)
 		return 0;
 	download->is_named = true;
 	if (!options->name)
-		eddyi_source_name_from_response(response, download->name);
+		eddyi_source_name_from_response(response, download->done.name);
 	if (options->no_replace && !options->take &&
-	    eddyi_fstatat_now(download->dir, download->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	    eddyi_fstatat_now(download->dir, download->done.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return complain(download, -EEXIST, "a file of this name exists");
 	return 0;
 }
@@ -400,7 +398,7 @@ static int put_gathered(struct worker *worker, bool cancelled)
 	struct eddy_scope shield;
 	int r;
 
-	download->received += bytes.len;
+	download->done.received += bytes.len;
 	worker->gathered = 0;
 	if (!bytes.len)
 		return 0;
@@ -467,7 +465,7 @@ static int splice_in(struct worker *worker, struct eddy_response *response, uint
 	r = eddyi_response_file(response, &transfer);
 	worker->moving = NULL;
 	worker->piece->at += transfer.moved;
-	download->received += transfer.moved;
+	download->done.received += transfer.moved;
 	if (r < 0 && r != -EAGAIN) {
 		eddyi_retry_fail(&worker->retry, r, true);
 		if (!worker->retry.is_passing && r != -EBADMSG)
@@ -594,18 +592,8 @@ static int wait_for_retry(struct worker *worker, int failure)
 	if (download->known && !can_resume(download) &&
 	    (download->given || download->restarts == RESTARTS_MAX))
 		return failure;
-	return eddyi_retry_wait(&worker->retry, &download->report, download->received, failure);
-}
-
-/* Note the failure that ends the download. */
-static int give_up(struct download *download, int error)
-{
-	if (!download->error || error != -ECANCELED) {
-		download->error = error;
-		snprintf(download->problem, sizeof(download->problem), "%s",
-			 eddy_client_error(download->client));
-	}
-	return error;
+	return eddyi_retry_wait(&worker->retry, &download->report, download->done.received,
+				failure);
 }
 
 static int work(void *arg)
@@ -630,19 +618,25 @@ static int work(void *arg)
 	/* If the server does not serve this one any more, others go on with its piece. */
 	if (r < 0 && worker->retry.is_passing && r != -ECANCELED && download->running)
 		return 0;
-	return r < 0 ? give_up(download, r) : 0;
+	if (r < 0 && !download->problem[0])
+		snprintf(download->problem, sizeof(download->problem), "%s",
+			 eddy_client_error(download->client));
+	return r;
 }
 
-static struct worker *begin_worker(struct download *download)
+static int begin_worker(struct download *download)
 {
 	struct worker *worker = &download->workers[download->worker_count++];
+	int r;
 
 	*worker = (struct worker){
 		.download = download,
 		.retry = { .client = download->client, .options = &download->options->retry },
 	};
 	download->running++;
-	return worker;
+	r = eddy_scope_spawn(download->scope, "download", work, worker);
+	download->running -= r < 0;
+	return r;
 }
 
 /* Load the rest by further connections, if that is wanted and possible. */
@@ -650,39 +644,36 @@ static void add_workers(struct download *download)
 {
 	uint64_t pieces = eddyi_client_partial_missing(&download->state) / piece_size(download) + 1;
 
-	if (download->worker_count > 1 || pieces < 2)
+	if (download->worker_count > 1 || !is_divisible(download) || pieces < 2)
 		return;
 	/* From now on the file's length tells nothing. */
 	download->state.is_sequential = false;
 	if (save(download) < 0)
 		return;
 	while (download->worker_count < download->options->connections &&
-	       download->worker_count < pieces) {
-		struct worker *worker = begin_worker(download);
-
-		if (eddy_scope_spawn(download->scope, "download", work, worker) < 0) {
-			download->running--;
-			return;
-		}
-	}
+	       download->worker_count < pieces && begin_worker(download) == 0)
+		;
 }
 
 /* Let workers load what is missing. Return: 0; -ESTALE if the file changed; -errno. */
 static int run_workers(struct download *download)
 {
 	struct eddy_scope scope;
+	int r, failure;
 
-	download->error = 0;
 	download->worker_count = download->running = 0;
-	begin_worker(download);
+	download->problem[0] = 0;
 	download->scope = &scope;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
-	if (work(&download->workers[0]) < 0)
-		eddy_scope_cancel(&scope);
-	else
+	r = begin_worker(download);
+	if (r == 0)
 		eddy_scope_join(&scope);
-	eddy_scope_end(&scope);
-	return download->error ? complain(download, download->error, download->problem) : 0;
+	failure = eddy_scope_end(&scope);
+	if (failure < 0 && failure != -ECANCELED)
+		return complain(download, failure, download->problem);
+	if (r == 0 && (failure || eddyi_client_partial_missing(&download->state)))
+		r = -ECANCELED;
+	return r;
 }
 
 /* ---- the call ---- */
@@ -692,20 +683,20 @@ static int take_name(struct download *download)
 	const char *name = download->options->name;
 
 	if (!name) {
-		eddyi_source_name_from_url(download->url, download->name);
+		eddyi_source_name_from_url(download->url, download->done.name);
 		return 0;
 	}
-	if (!*name || strlen(name) >= sizeof(download->name) || strchr(name, '/') ||
+	if (!*name || strlen(name) >= sizeof(download->done.name) || strchr(name, '/') ||
 	    strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return complain(download, -EINVAL, "the name of the file is not valid");
-	strcpy(download->name, name);
+	strcpy(download->done.name, name);
 	return 0;
 }
 
 static int open_partial(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
-	int r = eddyi_client_partial_open(&download->partial, download->dir, download->name,
+	int r = eddyi_client_partial_open(&download->partial, download->dir, download->done.name,
 					  download->url);
 
 	if (r == -EBUSY)
@@ -718,21 +709,21 @@ static int open_partial(struct download *download)
 		return r < 0 ? fail_file(download, r) : 0;
 	}
 	/* Without a byte there is nothing to continue. */
-	download->resumed = count_bytes(download);
-	if (!download->resumed) {
+	download->done.resumed = count_bytes(download);
+	if (!download->done.resumed) {
 		forget(download);
 		return 0;
 	}
 	download->known = true;
 	/* Of a file that is complete, the last byte shows whether it is still the server's. */
-	if (download->resumed == download->state.total)
-		download->state.pieces[0] =
-			(struct eddyi_piece){ --download->resumed, download->state.total, false };
+	if (download->done.resumed == download->state.total)
+		download->state.pieces[0] = (struct eddyi_piece){ --download->done.resumed,
+								  download->state.total, false };
 	return 0;
 }
 
 /* Compare the file with a digest that the server has sent; a malformed field counts as none. */
-static int check_digest(struct download *download, struct eddy_client_downloaded *done)
+static int check_digest(struct download *download)
 {
 	struct eddyi_digests announced = { 0 }, actual;
 	enum eddyi_digest_algorithm algorithm = EDDYI_DIGEST_SHA256;
@@ -755,31 +746,31 @@ static int check_digest(struct download *download, struct eddy_client_downloaded
 	if (memcmp(actual.bytes[algorithm], announced.bytes[algorithm],
 		   eddyi_digest_len(algorithm)) != 0)
 		return complain(download, -EILSEQ, "the file differs from its digest");
-	done->digest = eddyi_digest_name(algorithm);
+	download->done.digest = eddyi_digest_name(algorithm);
 	return 0;
 }
 
-static int finish(struct download *download, struct eddy_client_downloaded *done)
+static int finish(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
 	int r;
 
-	done->size = download->state.total;
+	download->done.size = download->state.total;
 	if (options->take)
 		return 0;
-	r = check_digest(download, done);
+	r = check_digest(download);
 	if (r < 0)
 		return r;
 	r = options->sync ? eddy_fsync(download->partial.fd, false) : 0;
 	if (r == 0)
-		r = eddyi_client_partial_publish(&download->partial, download->name,
-						 options->no_replace, &done->replaced);
+		r = eddyi_client_partial_publish(&download->partial, download->done.name,
+						 options->no_replace, &download->done.replaced);
 	if (r == -EEXIST)
 		return complain(download, r, "a file of this name exists");
 	return r < 0 ? fail_file(download, r) : 0;
 }
 
-static int run(struct download *download, struct eddy_client_downloaded *done)
+static int run(struct download *download)
 {
 	struct eddy_scope saving;
 	int r;
@@ -794,12 +785,12 @@ static int run(struct download *download, struct eddy_client_downloaded *done)
 	while (r == -ESTALE && (r = restart(download)) == 0);
 	eddy_scope_end(&saving);
 	if (r == 0)
-		r = finish(download, done);
+		r = finish(download);
 	eddyi_report_end(&download->report);
 	return r;
 }
 
-static int open_and_run(struct download *download, struct eddy_client_downloaded *done)
+static int open_and_run(struct download *download)
 {
 	struct eddy_scope shield;
 	bool keep;
@@ -808,7 +799,7 @@ static int open_and_run(struct download *download, struct eddy_client_downloaded
 	if (r == 0 && !download->options->take)
 		r = open_partial(download);
 	if (r == 0)
-		r = run(download, done);
+		r = run(download);
 	keep = r == 0 || (r != -EILSEQ && can_resume(download));
 	if (download->partial.fd < 0)
 		return r;
@@ -825,7 +816,6 @@ int eddy_client_download(struct eddy_client *client, const char *url, int dir,
 			 const struct eddy_client_download *options,
 			 struct eddy_client_downloaded *ret_downloaded)
 {
-	struct eddy_client_downloaded done = { 0 };
 	struct eddy_client_download own = { 0 };
 	struct download *download = client ? calloc(1, sizeof(*download)) : NULL;
 	int r;
@@ -851,13 +841,10 @@ int eddy_client_download(struct eddy_client *client, const char *url, int dir,
 	};
 	eddy_mutex_init(&download->saving);
 	forget(download);
-	r = open_and_run(download, &done);
-	done.received = download->received;
-	done.resumed = download->resumed;
-	done.retries = download->report.retries;
-	memcpy(done.name, download->name, sizeof(done.name));
-	free(download);
+	r = open_and_run(download);
+	download->done.retries = download->report.retries;
 	if (r == 0)
-		*ret_downloaded = done;
+		*ret_downloaded = download->done;
+	free(download);
 	return r;
 }

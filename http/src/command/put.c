@@ -89,6 +89,8 @@ static bool name_state(struct put *put, const struct stat *st)
 	len = snprintf(put->state_path, PATH_MAX, "%s%s/eddy/uploads/%016llx",
 		       is_given ? folder : home, is_given ? "" : "/.local/state",
 		       (unsigned long long)hash);
+	if (len >= PATH_MAX)
+		put->state_path[0] = '\0';
 	return len < PATH_MAX;
 }
 
