@@ -166,7 +166,7 @@ static bool read_record(const struct eddyi_client_partial *partial, struct recor
 	       record->check == hash(record, offsetof(struct record, check));
 }
 
-/* Check the state against the file, and learn from its length.
+/* Check the state against the file, whose length tells what a sequential one has.
  * Return: false if they do not match. */
 static bool fits(struct record *record, uint64_t size)
 {
@@ -175,12 +175,10 @@ static bool fits(struct record *record, uint64_t size)
 	bool is_same_boot;
 	uint64_t have;
 
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
-		state->pieces[i].is_taken = false;
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
 		if (state->pieces[i].at > state->pieces[i].end ||
 		    state->pieces[i].end > state->total)
 			return false;
-	}
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
 	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
@@ -252,7 +250,14 @@ int eddyi_client_partial_save(struct eddyi_client_partial *partial,
 	record.url = partial->url;
 	record.inode = st.st_ino;
 	read_boot(record.boot);
-	record.state = *state;
+	/* Without padding, and what belongs to the process. */
+	record.state.total = state->total;
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		record.state.pieces[i].at = state->pieces[i].at;
+		record.state.pieces[i].end = state->pieces[i].end;
+	}
+	record.state.is_sequential = state->is_sequential;
+	memcpy(record.state.validator, state->validator, sizeof(state->validator));
 	record.check = hash(&record, offsetof(struct record, check));
 	return eddy_write_all(partial->state_fd, &record, sizeof(record), 0);
 }
