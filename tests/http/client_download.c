@@ -497,6 +497,13 @@ Test(client_download, takes_bodies_of_unknown_length, .init = begin, .fini = end
 			{ NULL, OK "content-length: 0\r\n\r\n", STAY },
 			{ 0 } },
 		"x", "");
+	expect_file((struct turn[]){ { NULL,
+				       PART
+				       "content-range: bytes 0--1/0\r\ncontent-length: 0\r\n\r\n",
+				       STAY },
+				     { NULL, OK "content-length: 0\r\n\r\n", STAY },
+				     { 0 } },
+		    "x", "");
 }
 
 static char taken[64];

@@ -329,9 +329,13 @@ static int check_part(struct worker *worker, struct eddy_response *response, uin
 
 	if (eddyi_range_parse_content(field(response, "content-range"), &range, &total) < 0 ||
 	    range.first != worker->piece->at || range.last >= worker->piece->end ||
-	    (!download->known && !is_divisible(download)))
+	    (!download->known && !is_divisible(download))) {
+		/* Some servers send such a range of an empty file. */
+		if (is_divisible(download) && !download->known)
+			return request_whole(download);
 		return complain(download, -EBADMSG,
 				"the server sent another range than the requested one");
+	}
 	if (length != UINT64_MAX && length != range.last - range.first + 1)
 		return complain(download, -EBADMSG,
 				"the content-length differs from the content-range");
