@@ -170,6 +170,30 @@ class Continuing(Get):
         self.assertGreater(len(origin.requests), 5)
         self.assertEqual(min(int(headers['range'][6:].partition('-')[0]) for _, headers in origin.requests[1:]), 8 * MIB)
 
+    def test_killed_before_anything_is_known(self):
+        """Of the parts that several connections have left, the length of the file tells nothing, also to a second run that is killed."""
+        data = pattern(8 * MIB)
+
+        def begin(handler):
+            handler.wfile.flush()
+            origin.send(handler, 100 * KIB if 'range' in handler.headers else 0)
+            handler.wfile.flush()
+            gate.wait(30)
+            return True
+        gate = threading.Event()
+        with Origin(data, answer=begin) as origin:
+            for connections, requests in ((4, 4), (1, 5)):
+                process = self.begin(self.url(origin.port), '--connections', connections)
+                self.eventually(lambda: len(origin.requests) == requests and '.file.eddy-state' in self.names())
+                if connections == 4:
+                    self.eventually(lambda: os.path.getsize(self.path('.file.eddy-part')) > 3 * MIB)
+                process.kill()
+                process.communicate()
+            gate.set()
+            origin.answer = lambda handler: False
+            self.get(self.url(origin.port))
+        self.assertEqual(self.read('file'), data)
+
     def test_several_connections_without_a_strong_tag(self):
         """Parts could then be those of different files."""
         data = pattern(3 * MIB)

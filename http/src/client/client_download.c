@@ -707,16 +707,13 @@ static int open_partial(struct download *download)
 		return complain(download, r, "another call downloads a file to this name");
 	if (r < 0)
 		return fail_file(download, r);
+	/* Without a byte that is known there is nothing to continue. */
 	if (options->start_again ||
-	    !eddyi_client_partial_load(&download->partial, &download->state)) {
+	    !eddyi_client_partial_load(&download->partial, &download->state) ||
+	    !(download->done.resumed = count_bytes(download))) {
+		forget(download);
 		r = eddyi_client_partial_clear(&download->partial);
 		return r < 0 ? fail_file(download, r) : 0;
-	}
-	/* Without a byte there is nothing to continue. */
-	download->done.resumed = count_bytes(download);
-	if (!download->done.resumed) {
-		forget(download);
-		return 0;
 	}
 	download->known = true;
 	/* Of a file that is complete, the last byte shows whether it is still the server's. */
