@@ -590,13 +590,39 @@ Test(client_download, keeps_what_it_has_when_it_is_cancelled, .init = begin, .fi
 	cr_expect(eq(u64, done.resumed, 5));
 }
 
+static int locked;
+
+static int unlock(void *arg)
+{
+	(void)arg;
+	eddy_sleep(50 * EDDY_MS);
+	return close(locked);
+}
+
+static int ask_locked(struct talk *talk)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "unlock", unlock, NULL);
+	r = ask_download(talk);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* The lock of a process that was killed lasts for a moment. */
 Test(client_download, one_at_a_time, .init = begin, .fini = end)
 {
-	const struct turn none[] = { { 0 } };
-	int fd = openat(dir, ".x.eddy-part", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	const struct turn none[] = { { 0 } }, hello[] = { { NULL, HELLO, STAY }, { 0 } };
+	struct talk talk = talk_of(hello);
 
-	cr_assert(flock(fd, LOCK_EX) == 0);
+	locked = openat(dir, ".x.eddy-part", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert(flock(locked, LOCK_EX) == 0);
 	download = (struct eddy_client_download){ 0 };
 	expect_failure(none, -EBUSY, "another call downloads");
-	close(fd);
+	talk.ask = ask_locked;
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, 0), "%s", problem);
+	cr_expect(has("x", "hello"));
 }

@@ -7,8 +7,11 @@
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
+#include <eddy/task.h>
 
 #define CLEAN_UP_NS (10 * EDDY_SECOND)
+#define LOCK_TRIES 50
+#define LOCK_NS (10 * EDDY_MS)
 /* Limit of the target's name within that of the hidden file. */
 #define NAME_MAX_LEN 200
 
@@ -56,9 +59,12 @@ static int is_current(const struct eddyi_client_partial *partial)
 
 static int lock(struct eddyi_client_partial *partial)
 {
-	/* Without locks on the file system it stays unlocked. */
-	if (eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return -EBUSY;
+	/* Without locks on the file system it stays unlocked. The kernel closes the files of a ring
+	 * a moment after its process was killed. */
+	for (unsigned i = 0;
+	     eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+		if (i == LOCK_TRIES || eddy_sleep(LOCK_NS) < 0)
+			return -EBUSY;
 	return is_current(partial);
 }
 
