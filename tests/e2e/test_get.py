@@ -176,7 +176,7 @@ class Continuing(Get):
 
         def begin(handler):
             handler.wfile.flush()
-            origin.send(handler, 100 * KIB if 'range' in handler.headers else 0)
+            origin.send(handler, 300 * KIB if 'range' in handler.headers else 0)
             handler.wfile.flush()
             gate.wait(30)
             return True
