@@ -131,9 +131,9 @@ struct eddy_client_upload {
 	/* Fields of each request; those that describe the body (content-…, if-…) of the first
 	 * alone. Default none. */
 	const struct eddy_header *headers;
-	/* Continue the upload that an earlier call of the same URL and file began, as its progress
-	 * told by .upload_url. If the server does not have it any more, or for a file of another
-	 * size, the upload begins again. Default: begin. */
+	/* The .upload_url in the last report of an earlier call for the same URL and file: that
+	 * upload is continued. If the server does not have it any more, or has it for a file of
+	 * another size, the upload begins again. Default: begin. */
 	const char *resume_url;
 	bool plain;  /* one request, without resumption; default: resumption if the server has it */
 	bool digest; /* send a digest of the file (RFC 9530), computed before; default: no */

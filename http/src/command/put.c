@@ -104,6 +104,15 @@ static void open_state(struct put *put, int flags)
 	put->state = -1;
 }
 
+static void remove_state(struct put *put)
+{
+	if (put->state < 0)
+		return;
+	unlink(put->state_path);
+	close(put->state);
+	put->state = -1;
+}
+
 /* Continue the upload of an earlier run. */
 static void load_state(struct put *put)
 {
@@ -139,15 +148,7 @@ static void save_state(struct put *put, const char *url)
 		open_state(put, O_CREAT);
 	}
 	if (put->state >= 0 && pwritev(put->state, parts, 3, 0) < 0)
-		unlink(put->state_path);
-}
-
-/* Whether a later run can continue the upload; if it can't, the state file is removed. */
-static bool keep_state(struct put *put, bool can_resume)
-{
-	if (put->state >= 0 && !can_resume)
-		unlink(put->state_path);
-	return put->state >= 0 && can_resume;
+		remove_state(put);
 }
 
 /* ---- the upload ---- */
@@ -213,8 +214,10 @@ static int run(struct transfer_command *command, struct eddy_client *client)
 	struct put *put = eddy_of(command, struct put, command);
 	struct eddy_client_uploaded done;
 	int r = put->is_input ? put_input(put, client, &done) : put_file(put, client, &done);
-	bool is_kept = keep_state(put, r < 0 && command->last.can_resume);
+	bool is_kept = r < 0 && command->last.can_resume && put->state >= 0;
 
+	if (!is_kept)
+		remove_state(put);
 	if (r == 0 && done.status / 100 == 2) {
 		transfer_command_sum_up(command, done.size, done.sent,
 					put->upload.digest ? "sha-256 sent" : NULL);
