@@ -522,10 +522,10 @@ class Disks(Get):
                 handler.send_header('etag', '"1"')
                 handler.send_header('transfer-encoding', 'chunked')
                 handler.end_headers()
-                for part in (data[:MIB], data[MIB:]):
-                    handler.wfile.write(b'%x\r\n%b\r\n' % (len(part), part))
-                    with open(self.path('other'), 'wb') as file:
-                        file.write(pattern(2 * MIB))
+                handler.wfile.write(b'%x\r\n%b\r\n' % (MIB, data[:MIB]))
+                with open(self.path('other'), 'wb') as file:
+                    file.write(pattern(2 * MIB))
+                handler.wfile.write(b'%x\r\n%b\r\n' % (2 * MIB, data[MIB:]))
                 return True
             with Origin(data, answer=slowly) as origin:
                 said = self.get(self.url(origin.port), status=3)
