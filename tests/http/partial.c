@@ -172,6 +172,10 @@ static int savepoints(void *arg)
 	cr_assert_eq(find(&partial, id), 0);
 	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
 	cr_expect_eq(pwrite(partial.fd, "ef", 2, 4), 2);
+	/* Bytes of a failed commit don't count either. */
+	rename_fails = ENOSPC;
+	cr_expect_eq(eddyi_partial_commit(&partial), -ENOSPC);
+	rename_fails = 0;
 	cr_expect_eq(eddyi_partial_roll_back(&partial), 0);
 	cr_expect_eq(partial.offset, 4);
 	/* Bytes without a savepoint stay. */
@@ -448,6 +452,11 @@ static int published(void *arg)
 
 	cr_assert_eq(create(&raced, "x"), 0);
 	cr_expect_eq(write(raced.fd, "abc", 3), 3);
+	/* As of a backup. */
+	cr_expect_eq(linkat(all.folder, raced.id, all.dir, "backup", 0), 0);
+	eddyi_partial_close(&raced);
+	expect_offset(raced.id, 3);
+	cr_expect_eq(find(&raced, raced.id), 0);
 	if (*by_link)
 		cr_expect_eq(linkat(all.folder, raced.id, all.dir, "x", 0), 0);
 	else

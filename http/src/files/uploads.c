@@ -286,9 +286,12 @@ static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct ed
 	if (r != 0)
 		return r;
 	r = open_target(uploads, req, path, &target);
+	/* Beside "path": a request that completes it after a failure asks again. */
 	if (r == 0 && !eddy_str_eq(path, asked)) {
-		json_object_set_new(partial->state, "path", json_stringn(path.ptr, path.len));
-		r = eddyi_partial_save(partial);
+		r = json_object_set_new(partial->state, "target",
+					json_stringn(path.ptr, path.len)) < 0 ?
+			    -ENOMEM :
+			    eddyi_partial_save(partial);
 	}
 	if (r == 0)
 		r = eddyi_partial_publish(partial, target.dir, target.name,
