@@ -863,7 +863,7 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 	runs = all->sweeping;
 	all->sweeping = true;
 	pthread_mutex_unlock(&all->lock);
-	if (eddyi_outside_value("uploads being swept", runs))
+	if (eddyi_outside_value("uploads swept", runs))
 		return 0;
 	sweep.expired = json_array();
 	sweep.is_crowded = before >= all->count_max;
