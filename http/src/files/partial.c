@@ -18,8 +18,14 @@
 
 /* A request whose upload another one wants ends within this time, unless its disk is stuck. */
 #define END_NS (5 * EDDY_SECOND)
-/* While there are too many: uploads without a byte for this time are removed, and this often. */
-#define EMPTY_NS (60 * EDDY_SECOND)
+/* Between two looks at the lock of another process, which may have been killed: the kernel frees the lock
+ * once it has ended the operations of its ring. */
+#define LOCK_NS (10 * EDDY_MS)
+/* While there are too many, small uploads without another byte for this time are removed: little is
+ * lost with them. */
+#define SMALL_MAX ((off_t)EDDY_MIB)
+#define SMALL_NS (60 * EDDY_SECOND)
+/* Between two sweeps for these. */
 #define CROWDED_NS (10 * EDDY_SECOND)
 #define STATE_MAX ((size_t)(64 * EDDY_KIB))
 #define SAVEPOINT "savepoint"
@@ -475,9 +481,10 @@ static int discard(void *arg)
 	int folder = partial->all->folder;
 	char name[NAME_SIZE];
 
+	if (!partial->is_complete && eddyi_unlinkat_now(folder, partial->id, 0) < 0 &&
+	    errno != ENOENT)
+		return -errno;
 	eddyi_unlinkat_now(folder, name_of(partial->id, ".json", name), 0);
-	if (!partial->is_complete)
-		eddyi_unlinkat_now(folder, partial->id, 0);
 	/* This may free its pages, which takes a while. */
 	close_bytes(partial);
 	return 0;
@@ -527,6 +534,8 @@ static int open_by(struct eddyi_partial *partial, eddy_offload_fn *job, void *ar
 	r = eddy_offload(job, arg);
 	if (eddyi_open_files_make_room(r))
 		r = eddy_offload(job, arg);
+	if (r < 0)
+		close_bytes(partial);
 	if (partial->fd < 0)
 		eddyi_descriptors_give_back(partial->party, true);
 	return r;
@@ -562,6 +571,7 @@ int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *a
 int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
 		       struct eddyi_party *party, struct eddy_str id)
 {
+	uint64_t began = eddy_now();
 	int r;
 
 	*partial = (struct eddyi_partial){ .all = all, .party = party, .fd = -1 };
@@ -569,7 +579,14 @@ int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all
 		return -ENOENT;
 	memcpy(partial->id, id.ptr, id.len);
 	r = take_hold(partial);
-	return r < 0 ? r : open_by(partial, find, partial);
+	if (r == 0)
+		r = open_by(partial, find, partial);
+	while (r == -EBUSY && eddy_now() - began < END_NS) {
+		r = eddy_sleep(LOCK_NS);
+		if (r == 0)
+			r = open_by(partial, find, partial);
+	}
+	return r;
 }
 
 void eddyi_partial_close(struct eddyi_partial *partial)
@@ -720,19 +737,23 @@ int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *na
 	return partial->all->sync ? eddy_fsync(dir, false) : 0;
 }
 
-void eddyi_partial_remove(struct eddyi_partial *partial)
+int eddyi_partial_remove(struct eddyi_partial *partial)
 {
 	bool had_bytes = partial->fd >= 0;
 	struct eddy_scope shield;
+	int r;
 
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	eddy_offload(discard, partial);
+	r = eddy_offload(discard, partial);
 	eddy_scope_end(&shield);
+	if (r < 0)
+		return r;
 	if (!partial->is_complete)
 		uncount(partial->all);
 	if (had_bytes && partial->fd < 0)
 		eddyi_descriptors_give_back(partial->party, true);
 	partial->is_complete = true;
+	return 0;
 }
 
 /* ---- the sweep ---- */
@@ -747,7 +768,7 @@ struct sweep {
 static bool has_expired(const struct sweep *sweep, const struct stat *st)
 {
 	return is_past(sweep->all->expire_ns, st->st_mtim) ||
-	       (sweep->is_crowded && st->st_size == 0 && is_past(EMPTY_NS, st->st_mtim));
+	       (sweep->is_crowded && st->st_size < SMALL_MAX && is_past(SMALL_NS, st->st_mtim));
 }
 
 /* Remove the bytes of an upload that has expired, unless it is held. Return: whether they were

@@ -105,14 +105,14 @@ int eddyi_partial_sync(struct eddyi_partial *partial);
 int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *name, bool no_replace,
 			  bool *ret_replaced);
 
-/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. */
-void eddyi_partial_remove(struct eddyi_partial *partial);
+/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. Return: 0, -errno. */
+int eddyi_partial_remove(struct eddyi_partial *partial);
 
 /* Whether there are too many, and the last sweep is some time ago. */
 bool eddyi_partials_want_sweep(struct eddyi_partials *all);
 
-/* Remove those that have expired, and count the others. While there are too many, those without a byte
- * for a minute have expired. `expired(arg, state)` is called for each
+/* Remove those that have expired, and count the others. While there are too many, those under
+ * 1 MiB without another byte for a minute have expired. `expired(arg, state)` is called for each
  * incomplete one that was removed. Does nothing while another sweep runs. Suspends. Return: 0,
  * -errno. */
 int eddyi_partials_sweep(struct eddyi_partials *all,

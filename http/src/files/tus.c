@@ -215,7 +215,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 					json_pack("{s:s%}", "metadata", metadata.ptr, metadata.len),
 					&partial);
 	if (r != 0)
-		return r;
+		return eddyi_uploads_result(r);
 	r = eddy_res_set(res, "location",
 			 eddyi_arena_printf(&req->arena, "%s/%s", uploads->tus, partial.id));
 	if (r == 0)
@@ -223,7 +223,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 	/* The client does not know the URL yet. */
 	if (r != 0)
 		eddyi_partial_remove(&partial);
-	return r ? r : 201;
+	return r ? eddyi_uploads_result(r) : 201;
 }
 
 /* PATCH */
@@ -264,7 +264,7 @@ static int patch(struct eddy_req *req, struct eddy_res *res)
 	}
 	if (r == 0)
 		r = append(uploads, req, res, &partial);
-	return r ? r : 204;
+	return r ? eddyi_uploads_result(r) : 204;
 }
 
 /* HEAD */
@@ -286,7 +286,7 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 		r = complete(uploads, req, res, &partial);
 	eddy_res_set_z(res, "cache-control", "no-store");
 	if (r != 0)
-		return r;
+		return eddyi_uploads_result(r);
 	set_state(uploads, res, &partial);
 	length = eddyi_partial_length(&partial);
 	if (length == EDDY_LENGTH_UNKNOWN)
@@ -309,10 +309,9 @@ static int terminate(struct eddy_req *req, struct eddy_res *res)
 
 	if (r == 0)
 		r = eddyi_uploads_find(uploads, req, &partial);
-	if (r != 0)
-		return r;
-	eddyi_partial_remove(&partial);
-	return 204;
+	if (r == 0)
+		r = eddyi_partial_remove(&partial);
+	return r ? r : 204;
 }
 
 /* OPTIONS */
