@@ -3,7 +3,6 @@
 
 #include <eddy/log.h>
 #include <eddy/loop.h>
-#include <eddy/loop.h>
 #include <eddy/peer.h>
 #include <eddy/task.h>
 #include <errno.h>
@@ -13,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A wrong login waits for this time, and so many wait at once. */
+/* A wrong login waits for this time, and so many of an address wait at once. */
 #define GUESS_NS EDDY_SECOND
-#define GUESSES_MAX 64
+#define GUESSES_MAX 16
 
 struct files_login {
 	struct files_login *next;
@@ -131,7 +130,8 @@ static bool is_known(const struct files_login *login, struct eddy_str text)
 
 /* ---- guesses ---- */
 
-static atomic_uint guesses;
+/* Waiting ones, by a hash of their address. */
+static atomic_uint guesses[256];
 static atomic_uint_least64_t warned_at;
 
 static void warn(const struct eddy_req *req)
@@ -143,16 +143,38 @@ static void warn(const struct eddy_req *req)
 			  EDDY_FMT(eddy_req_peer(req)->text));
 }
 
-/* Let a wrong login wait, so that guessing takes long. Return: false if too many wait. */
-static bool wait_after_guess(const struct eddy_req *req)
+/* One user may have all addresses of an IPv6 network of 64 bits. */
+static atomic_uint *guesses_of(const struct eddy_req *req)
 {
-	bool fits = atomic_fetch_add(&guesses, 1) < GUESSES_MAX;
+	const struct eddy_sockaddr *addr = &eddy_req_peer(req)->addr;
+	unsigned char bytes[8] = { 0 };
+	unsigned hash = 0;
 
+	if (addr->addr.any.sa_family == AF_INET)
+		memcpy(bytes, &addr->addr.in.sin_addr, 4);
+	else if (addr->addr.any.sa_family == AF_INET6)
+		memcpy(bytes, &addr->addr.in6.sin6_addr, 8);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		hash = hash * 31 + bytes[i];
+	return &guesses[hash % (sizeof(guesses) / sizeof(*guesses))];
+}
+
+/* Judge a login. A wrong one waits, so that guessing takes long. While too many of its address wait, it
+ * is not judged: its response would tell.
+ * Return: 0, -EACCES, -EBUSY. */
+static int judge(const struct files_login *login, const struct eddy_req *req, struct eddy_str text)
+{
+	atomic_uint *waiting = guesses_of(req);
+
+	if (atomic_load(waiting) >= GUESSES_MAX)
+		return -EBUSY;
+	if (is_known(login, text))
+		return 0;
+	atomic_fetch_add(waiting, 1);
 	warn(req);
-	if (fits)
-		eddy_sleep(GUESS_NS);
-	atomic_fetch_sub(&guesses, 1);
-	return fits;
+	eddy_sleep(GUESS_NS);
+	atomic_fetch_sub(waiting, 1);
+	return -EACCES;
 }
 
 int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
@@ -166,9 +188,11 @@ int files_ask(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res
 	r = eddy_req_basic(req, &text);
 	if (r == -ENOMEM)
 		return r;
-	if (r == 0 && is_known(files->login, text))
+	if (r == 0)
+		r = judge(files->login, req, text);
+	if (r == 0)
 		return eddy_next(next, req, res);
-	if (r == 0 && !wait_after_guess(req))
+	if (r == -EBUSY)
 		return eddy_res_problem(res, 429, "too many wrong logins; try again later");
 	r = eddy_res_set_z(res, "www-authenticate", "Basic realm=\"files\", charset=\"UTF-8\"");
 	return r < 0 ? r : eddy_res_problem(res, 401, "a name and a password are required");

@@ -82,7 +82,8 @@ static void say_errors(struct result *result, struct cell *cell, const struct ta
 		errors += target->samples[i]->errors;
 		requests += target->samples[i]->requests;
 	}
-	if (!errors)
+	/* NAN: idle connections have no requests. */
+	if (!(errors > 0))
 		return;
 	snprintf(text, sizeof(text),
 		 "%s: %.0f of %.0f requests failed; the figures are those of the others",

@@ -49,6 +49,22 @@ Test(remarks, are_none_where_all_is_well)
 	result_free(result);
 }
 
+Test(remarks, are_none_of_requests_where_there_are_none)
+{
+	struct result *result = result_new();
+	struct cell *cell = add_cell(result);
+
+	for (int i = 0; i < 7; i++) {
+		struct sample *sample = cell->targets[0]->samples[i];
+
+		sample->requests = sample->errors = NAN;
+	}
+	remarks_derive(result);
+	for (size_t i = 0; i < cell->remark_count; i++)
+		cr_expect(!strstr(cell->remarks[i], "failed"), "%s", cell->remarks[i]);
+	result_free(result);
+}
+
 Test(remarks, name_whom_they_are_of)
 {
 	struct result *result = result_new();

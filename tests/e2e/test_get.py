@@ -16,6 +16,7 @@ import termios
 import threading
 import time
 import unittest
+import urllib.parse
 
 import tls
 from cutting import Cutter, Origin
@@ -107,7 +108,7 @@ class Continuing(Get):
         """What an earlier process has got is not asked for again, whether one connection got it or several."""
         for connections in (1, 4):
             with self.subTest(connections=connections):
-                data = pattern(12 * MIB)
+                data = pattern(30 * MIB)
 
                 def slowly(handler):
                     time.sleep(0.05)
@@ -123,14 +124,107 @@ class Continuing(Get):
                         if os.path.exists(self.path('file')):
                             break
                         self.assertLessEqual(set(self.names()), {'.file.eddy-part', '.file.eddy-state'})
-                    begun = len(origin.requests)
+                    begun = not os.path.exists(self.path('file'))
                     origin.answer = lambda handler: False
                     said = self.get(url, '--connections', connections, '--force')
                 self.assertEqual(self.read('file'), data)
                 self.assertEqual(self.names(), ['file'])
-                if begun and connections == 1:
+                if begun:
                     self.assertIn('from an earlier run', said)
                 os.unlink(self.path('file'))
+
+    def test_several_connections_continue(self):
+        """After a kill while the first piece is missing and the others are not, and after an interruption. What one connection left, several load."""
+        data = pattern(40 * MIB)
+
+        def slowly(handler):
+            if handler.headers['range'].startswith('bytes=0-'):
+                origin.send(handler, 300 * KIB)
+                handler.wfile.flush()
+                gate.wait(30)
+                return True
+            if len(origin.requests) > 9:
+                gate.wait(30)
+            return False
+        for signo in (signal.SIGKILL, signal.SIGINT):
+            for connections in (4, 1):
+                with self.subTest(signo=signo, connections=connections):
+                    gate = threading.Event()
+                    with Origin(data, answer=slowly) as origin:
+                        process = self.begin(self.url(origin.port), '--connections', 4)
+                        self.eventually(lambda: len(origin.requests) > 9)
+                        process.send_signal(signo)
+                        process.communicate()
+                        gate.set()
+                        origin.answer = lambda handler: False
+                        del origin.requests[:]
+                        self.assertIn('from an earlier run', self.get(self.url(origin.port), '--connections', connections))
+                        self.assertEqual(self.read('file'), data)
+                        self.assertEqual({headers['if-range'] for _, headers in origin.requests}, {'"1"'})
+                        os.unlink(self.path('file'))
+        with Origin(data, answer=lambda handler: origin.send(handler, 8 * MIB) or True) as origin:
+            self.get(self.url(origin.port), '--retries', 0, status=3)
+            origin.answer = lambda handler: False
+            self.assertIn('8.0 MiB of it from an earlier run', self.get(self.url(origin.port), '--connections', 4))
+        self.assertEqual(self.read('file'), data)
+        self.assertGreater(len(origin.requests), 5)
+        self.assertEqual(min(int(headers['range'][6:].partition('-')[0]) for _, headers in origin.requests[1:]), 8 * MIB)
+
+    def test_killed_before_anything_is_known(self):
+        """Of the parts that several connections have left, the length of the file tells nothing, also to a second run that is killed."""
+        data = pattern(8 * MIB)
+
+        def begin(handler):
+            handler.wfile.flush()
+            origin.send(handler, 300 * KIB if 'range' in handler.headers else 0)
+            handler.wfile.flush()
+            gate.wait(30)
+            return True
+        gate = threading.Event()
+        with Origin(data, answer=begin) as origin:
+            for connections, requests in ((4, 4), (1, 5)):
+                process = self.begin(self.url(origin.port), '--connections', connections)
+                self.eventually(lambda: len(origin.requests) == requests and '.file.eddy-state' in self.names())
+                if connections == 4:
+                    self.eventually(lambda: os.path.getsize(self.path('.file.eddy-part')) > 3 * MIB)
+                process.kill()
+                process.communicate()
+            gate.set()
+            origin.answer = lambda handler: False
+            self.get(self.url(origin.port))
+        self.assertEqual(self.read('file'), data)
+
+    def test_several_connections_without_a_strong_tag(self):
+        """Parts could then be those of different files."""
+        data = pattern(3 * MIB)
+        for etag, fields in (('W/"1"', ()), (None, ()), (None, [('last-modified', 'Sun, 06 Nov 1994 08:49:37 GMT')])):
+            with self.subTest(etag=etag, fields=fields), Origin(data, etag=etag, fields=fields) as origin:
+                self.get(self.url(origin.port), '--connections', 4)
+                self.assertEqual(self.read('file'), data)
+                self.assertEqual(['range' in headers for _, headers in origin.requests], [True, False])
+                os.unlink(self.path('file'))
+
+    def test_state_is_written_once_a_second(self):
+        """Also by a single connection: after a restart of the machine, only that is known."""
+        data = pattern(MIB)
+
+        def slowly(handler):
+            handler.send_response(200)
+            handler.send_header('etag', '"1"')
+            handler.send_header('content-length', len(data))
+            handler.end_headers()
+            for at in range(0, len(data), 40 * KIB):
+                handler.wfile.write(data[at:at + 40 * KIB])
+                time.sleep(0.1)
+            return True
+        with Origin(data, answer=slowly) as origin:
+            process = self.begin(self.url(origin.port))
+            self.eventually(lambda: '.file.eddy-state' in self.names() and self.read('.file.eddy-state'))
+            first = self.read('.file.eddy-state')
+            self.eventually(lambda: self.read('.file.eddy-state') != first)
+            self.assertIsNone(process.poll())
+            process.kill()
+            process.communicate()
 
     def test_interrupted(self):
         def slowly(handler):
@@ -270,6 +364,38 @@ class Servers(Get):
             self.get(self.url(origin.port))
         self.assertEqual(self.read('file'), b'hello')
 
+    def test_redirect_is_followed_once(self):
+        """Another one could lead to another copy; one that has expired is asked for again. The other origin gets no credentials."""
+        data = pattern(6 * MIB)
+
+        def redirect(handler):
+            handler.send_response(302)
+            handler.send_header('location', self.url(target.port, f'/{len(origin.requests)}'))
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+            return True
+
+        def expire(handler):
+            with target.lock:
+                expires = not expired and handler.path == '/1' and len(target.requests) > 2
+                expired.extend([True] * expires)
+            if not expires:
+                target.send(handler, MIB)
+                return True
+            handler.send_response(403)
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+            return True
+        for connections in (1, 4):
+            for expired, most in (([True], 1), ([], 1 + connections)):
+                with Origin(data, answer=expire) as target, Origin(b'', answer=redirect) as origin:
+                    self.get(self.url(origin.port), '-H', 'Authorization: secret', '--connections', connections)
+                self.assertEqual(self.read('file'), data)
+                self.assertIn(len(origin.requests), range(min(most, 2), most + 1))
+                self.assertGreater(len(target.requests), 5)
+                self.assertEqual([headers for _, headers in target.requests if 'Authorization' in headers], [])
+                os.unlink(self.path('file'))
+
     def test_names(self):
         """Of the server's or the URL's name, the last segment is left; nothing is replaced unless that is asked for."""
         for disposition, path, name in (('attachment; filename="../../etc/x"', '/a', 'x'), ('attachment; filename=".hidden"', '/a', 'hidden'),
@@ -328,8 +454,11 @@ class Servers(Get):
 
     def test_control_characters(self):
         """A server can't write to the terminal."""
-        with Origin(b'hello', fields=[('content-disposition', "attachment; filename*=UTF-8''a%E2%80%AEb%C2%9Bc")]) as origin:
-            self.assertTrue(self.get(self.url(origin.port)).startswith('a?b?c: '))
+        hidden = '\x9b\u061c\u200b\u200e\u200f\u2028\u202e\u2060\u206f\ufeff'
+        for name, printed in ((f'a{hidden}b', f"a{'?' * len(hidden)}b"), ('a\u200d\xe9\u20ac\U0001f600"\\b', None)):
+            with self.subTest(name), Origin(b'hello', fields=[('content-disposition',
+                                                               f"attachment; filename*=UTF-8''{urllib.parse.quote(name)}")]) as origin:
+                self.assertEqual(self.get(self.url(origin.port)).partition(': ')[0], printed or name.rpartition('\\')[2])
 
     def test_usage(self):
         self.assertIn('a URL is missing', self.get(status=2))
@@ -377,13 +506,26 @@ class Disks(Get):
             self.assertIn('too little free space', self.get(self.url(server.port), status=1))
             self.assertEqual(self.names(), ['other'])
         os.unlink(self.path('other'))
-        with self.subTest('taken by others meanwhile'):
+        with self.subTest('reserved'), Origin(data) as origin:
+            gate = threading.Event()
+            origin.answer = lambda handler: origin.send(handler, MIB) or gate.wait(30)
+            process = self.begin(self.url(origin.port))
+            self.eventually(lambda: self.names() and os.stat(self.path('.file.eddy-part')).st_blocks * 512 == 3 * MIB)
+            gate.set()
+            origin.answer = lambda handler: False
+            self.end(process)
+            self.assertEqual(os.stat(self.path('file')).st_blocks * 512, 3 * MIB)
+            os.unlink(self.path('file'))
+        with self.subTest('of unknown size, taken by others meanwhile'):
             def slowly(handler):
-                if len(origin.requests) > 1:
-                    return False
-                origin.send(handler, MIB)
+                handler.send_response(200)
+                handler.send_header('etag', '"1"')
+                handler.send_header('transfer-encoding', 'chunked')
+                handler.end_headers()
+                handler.wfile.write(b'%x\r\n%b\r\n' % (MIB, data[:MIB]))
                 with open(self.path('other'), 'wb') as file:
                     file.write(pattern(2 * MIB))
+                handler.wfile.write(b'%x\r\n%b\r\n' % (2 * MIB, data[MIB:]))
                 return True
             with Origin(data, answer=slowly) as origin:
                 said = self.get(self.url(origin.port), status=3)

@@ -1,4 +1,5 @@
 """The command eddy put: uploads that continue."""
+import fcntl
 import hashlib
 import http.server
 import os
@@ -6,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+import urllib.request
 
 import tls
 from cutting import Cutter
@@ -16,10 +18,11 @@ PUT = (PROGRAMS['eddy'], 'put')
 
 class Put(Case):
     def setUp(self):
-        self.dir = self.folder()
+        self.dir, self.state = self.folder(), self.folder()
 
     def begin(self, *args, stdin=subprocess.DEVNULL):
-        return subprocess.Popen([*PUT, *map(str, args)], cwd=self.dir, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen([*PUT, *map(str, args)], cwd=self.dir, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**os.environ, 'XDG_STATE_HOME': self.state})
 
     def end(self, process, status=0, data=None):
         self.out, said = process.communicate(data, timeout=100)
@@ -144,15 +147,109 @@ class Continuing(Put):
         process = self.begin('x', self.url(server.port))
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        self.assertIn('stopped', self.end(process, 130))
+        self.assertIn('stopped; nothing was kept', self.end(process, 130))
         server.process.send_signal(signal.SIGCONT)
         self.assertEqual([name for name in os.listdir(self.target) if not name.startswith('.')], [])
 
 
-class Plain:
-    """A server without resumption. `statuses` are its first answers; each is given when all of the body has arrived."""
+class Holder(Cutter):
+    """Holds a connection before it cuts it."""
 
-    def __init__(self, *statuses):
+    def __init__(self, *args, **options):
+        self.held, self.gate = threading.Event(), threading.Event()
+        super().__init__(*args, **options)
+
+    def cut(self, *sockets):
+        self.held.set()
+        self.gate.wait(60)
+        super().cut(*sockets)
+
+
+class LaterRuns(Put):
+    """Against `files`: bytes that an earlier run has sent are not sent again."""
+
+    def setUp(self):
+        super().setUp()
+        self.target = self.folder()
+        self.server, self.data = self.serve(self.target), self.write('x', pattern(8 * MIB))
+        self.proxy = Holder(self.server.port, 0, upward=True, least=4 * MIB, most=4 * MIB)
+        self.addCleanup(self.proxy.__exit__)
+
+    def states(self):
+        return [os.path.join(folder, name) for folder, _, names in os.walk(self.state) for name in names]
+
+    def break_off(self, signo=None, kept=True):
+        """Half of it is sent."""
+        self.proxy.left = 1
+        self.proxy.held.clear()
+        self.proxy.gate.clear()
+        process = self.begin('x', self.url(self.proxy.port), '--retries', 0)
+        self.eventually(lambda: self.proxy.held.is_set() and (self.states() or not kept))
+        if signo:
+            process.send_signal(signo)
+        else:
+            self.proxy.gate.set()
+        said = self.end(process, {None: 3 if kept else 1, signal.SIGINT: 130, signal.SIGKILL: -signal.SIGKILL}[signo])
+        self.proxy.gate.set()
+        if signo != signal.SIGKILL:
+            self.assertEqual('to continue, run the same command again' in said, kept, said)
+
+    def again(self, *args, resumed=False):
+        begun = self.proxy.passed
+        said = self.put('x', self.url(self.proxy.port), *args)
+        self.assertEqual('from an earlier run' in said, resumed, said)
+        # Later requests of a connection count with their heads.
+        self.assertAlmostEqual(self.proxy.passed - begun, len(self.data) - resumed * 4 * MIB, delta=KIB)
+        self.assertStored(self.target, 'x', self.data)
+        self.assertEqual(self.states(), [])
+
+    def test_continue(self):
+        for signo in (None, signal.SIGINT, signal.SIGKILL):
+            with self.subTest(signo):
+                self.break_off(signo)
+                self.assertEqual([os.stat(state).st_mode & 0o777 for state in self.states()], [0o600])
+                self.again(resumed=True)
+
+    def test_begin_again(self):
+        with self.subTest('on demand'):
+            self.break_off()
+            self.again('--restart')
+        with self.subTest('another file of this size'):
+            self.break_off()
+            self.data = self.write('x', pattern(8 * MIB, 2))
+            self.again()
+        with self.subTest('lost by the server'):
+            self.break_off()
+            with open(self.states()[0], encoding='utf-8') as file:
+                url = file.read().splitlines()[-1]
+            with urllib.request.urlopen(urllib.request.Request(url, method='DELETE', headers={'upload-draft-interop-version': '8'})):
+                pass
+            self.again()
+        with self.subTest('damaged state'):
+            self.break_off()
+            os.truncate(self.states()[0], 50)
+            self.again()
+
+    def test_other_uploads(self):
+        """Of another target, or at the same time."""
+        self.break_off()
+        self.assertNotIn('earlier run', self.put('x', self.url(self.proxy.port, '/files/y')))
+        os.unlink(os.path.join(self.target, 'y'))
+        with open(self.states()[0], encoding='utf-8') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.assertNotIn('earlier run', self.put('x', self.url(self.proxy.port)))
+        self.again(resumed=True)
+
+    def test_no_place(self):
+        self.state = '/proc/nothing'
+        self.break_off(kept=False)
+        self.again()
+
+
+class Plain:
+    """A server without resumption. `statuses` are its first answers; each is given when all of the body has arrived, after `meanwhile()`."""
+
+    def __init__(self, *statuses, meanwhile=lambda: None):
         self.bodies, statuses, outer = [], list(statuses), self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -163,6 +260,7 @@ class Plain:
 
             def do_PUT(self):
                 outer.bodies.append((dict(self.headers), self.rfile.read(int(self.headers['content-length']))))
+                meanwhile()
                 self.send_response(statuses.pop(0) if statuses else 201)
                 self.send_header('content-length', '0')
                 self.end_headers()
@@ -200,6 +298,13 @@ class Servers(Put):
         headers = {name.lower(): value for name, value in server.bodies[0][0].items()}
         self.assertEqual(headers['content-type'], 'text/plain')
         self.assertEqual([name for name in headers if name.startswith('upload-')], [])
+
+    def test_file_that_changes(self):
+        """During the only request, whose response is a success."""
+        self.write('x', b'hello')
+        with Plain(meanwhile=lambda: self.write('x', b'other')) as server:
+            self.assertIn('the file changed during the upload', self.put('x', self.url(server.port), status=1))
+        self.assertEqual(len(server.bodies), 1)
 
     def test_failures(self):
         self.write('x', b'hello')

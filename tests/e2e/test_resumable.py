@@ -357,12 +357,13 @@ class Draft(Resumable):
         server = self.serve_uploads('--hooks')
         for headers in ((), ('Upload-Complete: ?1',)):
             response = server.ask(request('PUT', '/files/no', *headers, body='abc'))
-            self.assertEqual(response.status, 403)
-            response = server.ask(request('PUT', '/files/x', *headers, body='bad'))
-            self.assertEqual(response.status, 422)
-            if headers:
-                self.assertEqual(response.header('upload-complete'), '?1')
-            self.assertEqual((self.names(), self.hidden()), ([], []))
+            self.assertProblem(response, 403, 'not this one')
+            for body in ('bad', 'ill'):
+                response = server.ask(request('PUT', '/files/x', *headers, body=body))
+                self.assertProblem(response, 422, 'these bytes are ill' if body == 'ill' else None)
+                if headers:
+                    self.assertEqual(response.header('upload-complete'), '?1')
+                self.assertEqual((self.names(), self.hidden()), ([], []))
             response = server.ask(request('PUT', '/files/to-there', *headers, body='abc'))
             self.assertEqual((response.status, response.header('x-complete')), (201, 'yes'))
             self.assertEqual(response.json(), {'name': 'there', 'size': 3})
@@ -371,6 +372,17 @@ class Draft(Resumable):
                 self.assertEqual(self.state(server, response.header('location')), (3, True))
                 server.get(response.header('location'), method='DELETE')
             os.unlink(self.path('there'))
+
+    def test_folder_that_goes_away(self):
+        os.mkdir(self.path('sub'))
+        server = self.serve_uploads()
+        url = self.create(server, 'sub/x', 'Repr-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:')
+        os.rmdir(self.path('sub'))
+        self.assertProblem(server.ask(self.append(url, 0, b'abc', complete=True)), 404, 'folder')
+        self.assertEqual(self.state(server, url), (3, False))
+        os.mkdir(self.path('sub'))
+        self.assertEqual(server.ask(self.append(url, 3, complete=True)).status, 201)
+        self.assertEqual(self.read('sub/x'), b'abc')
 
     def test_conditions(self):
         server = self.serve_uploads()
@@ -709,6 +721,10 @@ class Tus(Resumable):
         self.assertEqual(self.hidden(), [])
         url = self.begin(server, 'x', 'Upload-Length: 3')
         self.assertProblem(ask(self.patch(url, 1, b'a')), 409)
+        later = self.begin(server, 'later', 'Upload-Defer-Length: 1')
+        self.assertEqual(ask(self.patch(later, 0, b'abc')).status, 204)
+        self.assertProblem(ask(self.patch(later, 3, b'', 'Upload-Length: 2')), 400, 'upload-length')
+        self.assertProblem(ask(self.patch(later, 3, b'', 'Upload-Length: 11')), 413, 'tus-max-size')
         self.assertProblem(ask(request('PATCH', url, self.TUS, 'Upload-Offset: 0', body='a')), 415)
         self.assertProblem(ask(request('PATCH', url, self.TUS, self.BYTES, body='a')), 400)
         self.assertProblem(ask(self.patch(url, 0, b'abcd')), 413)

@@ -599,22 +599,29 @@ class Endings(TlsCase):
         self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
         return hand
 
+    def opened_in_time(self, server):
+        """The same, by a server whose limits are short: again, if this machine was too busy to keep them."""
+        for _ in range(100):
+            wire = server.connect()
+            self.addCleanup(wire.socket.close)
+            with contextlib.suppress(Lost, ConnectionResetError):
+                return wire, self.opened(wire)
+        self.fail('no connection is opened in time')
+
     def test_a_request_in_a_part_of_a_record(self):
         """It is a head that arrives: it has the time of one, also at the end, and not that of an idle connection."""
-        server = self.secure('--idle_timeout', 60000, '--head_timeout', 300)
-        with server.connect() as wire:
-            hand = self.opened(wire)
-            hand.tls.write(request('GET', '/'))
-            sealed = hand.outside.read()
-            start = time.monotonic()
-            for i in range(len(sealed) - 1):
-                if select.select([wire.socket], [], [], 0.05)[0]:
-                    break
-                wire.send(sealed[i:i + 1])
-            wire.socket.settimeout(5)
-            with contextlib.suppress(ConnectionResetError):
-                wire.socket.recv(1000)
-            self.assertLess(time.monotonic() - start, 2)
+        wire, hand = self.opened_in_time(self.secure('--idle_timeout', 60000, '--head_timeout', 300))
+        hand.tls.write(request('GET', '/'))
+        sealed = hand.outside.read()
+        start = time.monotonic()
+        for i in range(len(sealed) - 1):
+            if select.select([wire.socket], [], [], 0.05)[0]:
+                break
+            wire.send(sealed[i:i + 1])
+        wire.socket.settimeout(5)
+        with contextlib.suppress(ConnectionResetError):
+            wire.socket.recv(1000)
+        self.assertLess(time.monotonic() - start, 2)
         server = self.secure()
         with server.connect() as wire, server.connect() as other:
             hand, ready = self.opened(wire), self.opened(other)
@@ -641,16 +648,14 @@ class Endings(TlsCase):
 
     def test_what_asks_for_nothing_does_not_hold_the_server(self):
         """Its time is up while there is always more of it here."""
-        server = self.secure('--head_timeout', 100)
-        with server.connect() as wire:
-            hand = self.opened(wire)
-            hand.run(hand.tls.write, request('GET', '/'))
-            self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
-            for _ in range(300000):
-                hand.tls.write(b'\r\n')
-            with self.assertRaises(Lost):
-                wire.send(hand.outside.read())
-                wire.read_end()
+        wire, hand = self.opened_in_time(self.secure('--head_timeout', 100))
+        hand.run(hand.tls.write, request('GET', '/'))
+        self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
+        for _ in range(300000):
+            hand.tls.write(b'\r\n')
+        with self.assertRaises(Lost):
+            wire.send(hand.outside.read())
+            wire.read_end()
 
     def test_a_client_that_says_goodbye_first(self):
         """It has shut down its sending side, and still gets its answer (RFC 8446 section 6.1)."""

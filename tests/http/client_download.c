@@ -47,12 +47,10 @@ static int ask_download(struct talk *talk)
 		eddy_client_new(&(struct eddy_client_options){ .connect = address });
 	int r;
 
-	download.url = "http://a.example/a/x?y";
-	download.dir = dir;
 	download.progress = watch;
 	download.retry.delay_ns = EDDY_MS;
 	done = (struct eddy_client_downloaded){ 0 };
-	r = eddy_client_download(client, &download, &done);
+	r = eddy_client_download(client, "http://a.example/a/x?y", dir, &download, &done);
 	snprintf(problem, sizeof(problem), "%s", eddy_client_error(client));
 	eddy_client_free(client);
 	return r;
@@ -216,6 +214,23 @@ Test(client_download, continues_by_date, .init = begin, .fini = end)
 		  talk.log);
 }
 
+/* Of a server that ignores if-range, by its date. */
+Test(client_download, mixes_no_dates, .init = begin, .fini = end)
+{
+	const struct turn turns[] = {
+		{ NULL, OK DATES "content-length: 5\r\n\r\nhel", CLOSE },
+		{ NULL,
+		  "HTTP/1.1 206 P\r\nlast-modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+		  "content-range: bytes 3-4/5\r\ncontent-length: 2\r\n\r\nld",
+		  CLOSE },
+		{ NULL, OK "content-length: 5\r\n\r\nworld", STAY },
+		{ 0 }
+	};
+
+	download = (struct eddy_client_download){ 0 };
+	expect_file(turns, "x", "world");
+}
+
 Test(client_download, begins_again_when_the_file_changes, .init = begin, .fini = end)
 {
 	static const char *const changed[] = {
@@ -354,6 +369,28 @@ Test(client_download, continues_what_an_earlier_call_left, .init = begin, .fini 
 	cr_expect(strstr(talk.log, "range:") == NULL);
 }
 
+/* The name of the server, which the file that is kept does not have. */
+Test(client_download, names_a_continued_file, .init = begin, .fini = end)
+{
+	const struct turn broken[] = { { NULL, WHOLE("11") "hello", CLOSE }, { 0 } };
+	const struct turn rest[] = {
+		{ NULL,
+		  PART "content-disposition: attachment; filename=b\r\n"
+		       "content-range: bytes 5-10/11\r\ncontent-length: 6\r\n\r\n world",
+		  STAY },
+		{ 0 }
+	};
+
+	download = (struct eddy_client_download){ .retry.none = true };
+	expect_failure(broken, -ECONNRESET, "before the end of the body");
+	expect_file(rest, "b", "hello world");
+	put_file("b", "old");
+	download.no_replace = true;
+	expect_failure(broken, -ECONNRESET, "before the end of the body");
+	expect_failure(rest, -EEXIST, "a file of this name exists");
+	cr_expect(has("b", "old"));
+}
+
 /* Neither bytes that another program left, nor those of another URL. */
 Test(client_download, continues_nothing_else, .init = begin, .fini = end)
 {
@@ -460,6 +497,13 @@ Test(client_download, takes_bodies_of_unknown_length, .init = begin, .fini = end
 			{ NULL, OK "content-length: 0\r\n\r\n", STAY },
 			{ 0 } },
 		"x", "");
+	expect_file((struct turn[]){ { NULL,
+				       PART
+				       "content-range: bytes 0--1/0\r\ncontent-length: 0\r\n\r\n",
+				       STAY },
+				     { NULL, OK "content-length: 0\r\n\r\n", STAY },
+				     { 0 } },
+		    "x", "");
 }
 
 static char taken[64];
@@ -546,13 +590,39 @@ Test(client_download, keeps_what_it_has_when_it_is_cancelled, .init = begin, .fi
 	cr_expect(eq(u64, done.resumed, 5));
 }
 
+static int locked;
+
+static int unlock(void *arg)
+{
+	(void)arg;
+	eddy_sleep(50 * EDDY_MS);
+	return close(locked);
+}
+
+static int ask_locked(struct talk *talk)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "unlock", unlock, NULL);
+	r = ask_download(talk);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* The lock of a process that was killed lasts for a moment. */
 Test(client_download, one_at_a_time, .init = begin, .fini = end)
 {
-	const struct turn none[] = { { 0 } };
-	int fd = openat(dir, ".x.eddy-part", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	const struct turn none[] = { { 0 } }, hello[] = { { NULL, HELLO, STAY }, { 0 } };
+	struct talk talk = talk_of(hello);
 
-	cr_assert(flock(fd, LOCK_EX) == 0);
+	locked = openat(dir, ".x.eddy-part", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert(flock(locked, LOCK_EX) == 0);
 	download = (struct eddy_client_download){ 0 };
 	expect_failure(none, -EBUSY, "another call downloads");
-	close(fd);
+	talk.ask = ask_locked;
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, 0), "%s", problem);
+	cr_expect(has("x", "hello"));
 }

@@ -13,14 +13,17 @@
 #define OFFSET(n) "HTTP/1.1 204 No Content\r\nupload-complete: ?0\r\nupload-offset: " n "\r\n\r\n"
 
 static struct eddy_client_upload upload;
+static int file;
 static struct eddy_client_uploaded done;
-static char problem[512], body[64];
+static char problem[512], body[64], upload_url[128];
 static struct eddy_client_progress seen;
 
 static void watch(void *data, const struct eddy_client_progress *progress)
 {
 	(void)data;
 	seen = *progress;
+	snprintf(upload_url, sizeof(upload_url), "%s",
+		 progress->upload_url ? progress->upload_url : "");
 }
 
 static int ask_upload(struct talk *talk)
@@ -29,12 +32,11 @@ static int ask_upload(struct talk *talk)
 	struct eddy_str text;
 	int r;
 
-	upload.url = url_of(talk, "/a/x");
 	upload.retry.delay_ns = EDDY_MS;
 	upload.progress = watch;
 	done = (struct eddy_client_uploaded){ 0 };
 	body[0] = 0;
-	r = eddy_client_upload(talk->client, &upload, &done, &response);
+	r = eddy_client_upload(talk->client, url_of(talk, "/a/x"), file, &upload, &done, &response);
 	snprintf(problem, sizeof(problem), "%s", eddy_client_error(talk->client));
 	if (r == 0 && eddy_response_body(response, &text) == 0)
 		snprintf(body, sizeof(body), "%.*s", EDDY_FMT(text));
@@ -48,7 +50,7 @@ static struct talk upload_to(const struct turn *turns)
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	cr_assert(write(fd, "hello world", 11) == 11);
-	upload.fd = fd;
+	file = fd;
 	have_talk(&talk);
 	close(fd);
 	return talk;
@@ -310,6 +312,75 @@ Test(client_upload, takes_another_offset)
 	expect_upload(turns, 201);
 }
 
+/* By the URL that the last report of an earlier call had. */
+Test(client_upload, continues_an_earlier_call)
+{
+	const struct turn broken[] = { { "hello", AT "\r\n", CLOSE }, { 0 } };
+	const struct turn rest[] = {
+		{ NULL,
+		  "HTTP/1.1 204 No\r\nupload-offset: 5\r\nupload-complete: ?0\r\n"
+		  "upload-length: 11\r\n\r\n",
+		  STAY },
+		{ "\r\n\r\n world", CREATED, STAY },
+		{ 0 }
+	};
+	const struct turn lost[] = { { NULL, "HTTP/1.1 410 No\r\n" EMPTY, STAY },
+				     { "hello world", CREATED, STAY },
+				     { 0 } };
+	const struct turn longer[] = {
+		{ NULL, "HTTP/1.1 204 No\r\nupload-offset: 5\r\nupload-length: 12\r\n\r\n", STAY },
+		{ "hello world", CREATED, STAY },
+		{ 0 }
+	};
+	const struct turn complete[] = {
+		{ NULL, "HTTP/1.1 204 No\r\nupload-complete: ?1\r\n\r\n", STAY }, { 0 }
+	};
+	struct talk talk;
+
+	upload = (struct eddy_client_upload){ .method = "POST", .retry.none = true };
+	talk = upload_to(broken);
+	cr_expect(eq(int, talk.result, -ECONNRESET), "%s", problem);
+	cr_expect(seen.can_resume);
+	cr_expect(strstr(upload_url, "/u/1") != NULL, "%s", upload_url);
+	upload.resume_url = "/u/1";
+	talk = expect_upload(rest, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "PATCH /u/1 ", "upload-offset: 5\r\n")));
+	cr_expect(eq(u64, done.resumed, 5));
+	cr_expect(eq(u64, done.sent, 6));
+	talk = expect_upload(lost, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "POST /a/x ")));
+	cr_expect(eq(u64, done.resumed, 0));
+	talk = expect_upload(longer, 201);
+	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "POST /a/x ")));
+	expect_upload(complete, 204);
+	upload.resume_url = "ftp://a.example/";
+	expect_failure(rest, -EBADMSG, "the URL of the upload is malformed");
+}
+
+/* The response to a complete upload is final, whatever its status. */
+Test(client_upload, accepts_a_final_refusal)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 409 No\r\nupload-offset: 11\r\nupload-complete: ?1\r\n" EMPTY,
+		"HTTP/1.1 404 No\r\nupload-complete: ?1;a=1\r\n" EMPTY,
+		"HTTP/1.1 503 No\r\nupload-complete: ?1\r\n" EMPTY,
+	};
+	static const int errors[] = { -EREMOTEIO, -ENOENT, -EAGAIN };
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		const struct turn turns[] = { { "hello", AT "\r\n", CLOSE },
+					      { NULL, OFFSET("5"), STAY },
+					      { " world", answers[i], CLOSE },
+					      { NULL, "HTTP/1.1 404 No\r\n" EMPTY, STAY },
+					      { "hello world", CREATED, STAY },
+					      { 0 } };
+
+		upload = (struct eddy_client_upload){ 0 };
+		expect_failure(turns, errors[i], "the server answered");
+		cr_expect_str_eq(upload_url, "");
+	}
+}
+
 Test(client_upload, begins_again_if_it_was_lost)
 {
 	const struct turn turns[] = { { "hello", AT "\r\n", CLOSE },
@@ -395,10 +466,10 @@ Test(client_upload, gives_no_credentials_to_another_origin)
 	struct talk talk = { .turns = turns, .ask = ask_elsewhere };
 
 	upload = (struct eddy_client_upload){ .headers = headers };
-	upload.fd = memfd_create("file", MFD_CLOEXEC);
-	cr_assert(write(upload.fd, "hello world", 11) == 11);
+	file = memfd_create("file", MFD_CLOEXEC);
+	cr_assert(write(file, "hello world", 11) == 11);
 	have_talk(&talk);
-	close(upload.fd);
+	close(file);
 	cr_expect(eq(int, talk.result, 0), "%s", problem);
 	cr_expect(strstr(talk.log, "secret") != NULL);
 }
@@ -409,7 +480,7 @@ static int change_file(void *arg)
 	while (!seen.waits_for)
 		if (eddy_sleep(EDDY_MS) < 0)
 			return 0;
-	return write(upload.fd, "!", 1) == 1 ? 0 : -EIO;
+	return write(file, "!", 1) == 1 ? 0 : -EIO;
 }
 
 static int ask_changed(struct talk *talk)
@@ -430,11 +501,12 @@ Test(client_upload, sends_one_file)
 	struct talk talk = { .turns = turns, .ask = ask_changed };
 
 	seen = (struct eddy_client_progress){ 0 };
-	upload = (struct eddy_client_upload){ .fd = memfd_create("file", MFD_CLOEXEC) };
+	upload = (struct eddy_client_upload){ 0 };
+	file = memfd_create("file", MFD_CLOEXEC);
 	upload.retry.delay_ns = 50 * EDDY_MS;
-	cr_assert(write(upload.fd, "hello world", 11) == 11);
+	cr_assert(write(file, "hello world", 11) == 11);
 	have_talk(&talk);
-	close(upload.fd);
+	close(file);
 	cr_expect(eq(int, talk.result, -ESTALE), "%s", problem);
 }
 
@@ -444,7 +516,8 @@ Test(client_upload, sends_regular_files)
 	int pipe[2];
 
 	cr_assert(pipe2(pipe, O_CLOEXEC) == 0);
-	upload = (struct eddy_client_upload){ .fd = pipe[0] };
+	upload = (struct eddy_client_upload){ 0 };
+	file = pipe[0];
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, -EINVAL));
 	cr_expect(strstr(problem, "only regular files") != NULL);

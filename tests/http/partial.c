@@ -13,7 +13,7 @@
 static struct eddyi_partials all;
 
 /* The system's answers. */
-static int rename_fails, mkdir_fails;
+static int rename_fails, mkdir_fails, unlink_fails;
 static void (*before_look)(void);
 
 int fstatat(int dir, const char *path, struct stat *ret_st, int flags)
@@ -33,6 +33,15 @@ int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsign
 		return -1;
 	}
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+int unlinkat(int dir, const char *path, int flags)
+{
+	if (unlink_fails) {
+		errno = unlink_fails;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, dir, path, flags);
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
@@ -172,6 +181,10 @@ static int savepoints(void *arg)
 	cr_assert_eq(find(&partial, id), 0);
 	cr_expect_eq(eddyi_partial_savepoint(&partial), 0);
 	cr_expect_eq(pwrite(partial.fd, "ef", 2, 4), 2);
+	/* Bytes of a failed commit don't count either. */
+	rename_fails = ENOSPC;
+	cr_expect_eq(eddyi_partial_commit(&partial), -ENOSPC);
+	rename_fails = 0;
 	cr_expect_eq(eddyi_partial_roll_back(&partial), 0);
 	cr_expect_eq(partial.offset, 4);
 	/* Bytes without a savepoint stay. */
@@ -290,6 +303,13 @@ static int failures(void *arg)
 	cr_expect_eq(unlinkat(all.folder, name, AT_REMOVEDIR), 0);
 	cr_expect_eq(renameat(all.folder, "other", all.folder, name), 0);
 	expect_offset(partial.id, 0);
+	/* One that can't be removed stays as it is. */
+	cr_assert_eq(find(&partial, partial.id), 0);
+	unlink_fails = EROFS;
+	cr_expect_eq(eddyi_partial_remove(&partial), -EROFS);
+	unlink_fails = 0;
+	eddyi_partial_close(&partial);
+	expect_offset(partial.id, 0);
 	return 0;
 }
 
@@ -402,10 +422,18 @@ Test(partial, others_wait_for_the_holder)
 	cr_assert_eq(eddy_run(NULL, holders, NULL), 0);
 }
 
+static int unlock_later(void *arg)
+{
+	eddy_sleep(30 * EDDY_MS);
+	close(*(int *)arg);
+	return 0;
+}
+
 static int locked(void *arg)
 {
 	struct eddyi_partial partial;
 	char path[128], id[sizeof(partial.id)];
+	struct eddy_scope scope;
 	int fd;
 
 	(void)arg;
@@ -416,15 +444,20 @@ static int locked(void *arg)
 	/* As another process does. */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	cr_assert_eq(flock(fd, LOCK_EX), 0);
-	cr_expect_eq(find(&partial, id), -EBUSY);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 30 * EDDY_MS });
+	cr_expect_eq(find(&partial, id), -ECANCELED);
 	eddyi_partial_close(&partial);
-	close(fd);
+	cr_expect_eq(eddy_scope_end(&scope), -ETIMEDOUT);
+	/* That of a killed process goes away. */
+	eddy_scope_begin(&scope, NULL);
+	cr_expect_eq(eddy_scope_spawn(&scope, "unlock later", unlock_later, &fd), 0);
 	cr_expect_eq(find(&partial, id), 0);
 	eddyi_partial_close(&partial);
+	cr_expect_eq(eddy_scope_end(&scope), 0);
 	return 0;
 }
 
-Test(partial, of_another_process_is_busy)
+Test(partial, of_another_process_is_waited_for)
 {
 	cr_assert_eq(eddy_run(NULL, locked, NULL), 0);
 }
@@ -448,6 +481,11 @@ static int published(void *arg)
 
 	cr_assert_eq(create(&raced, "x"), 0);
 	cr_expect_eq(write(raced.fd, "abc", 3), 3);
+	/* As of a backup. */
+	cr_expect_eq(linkat(all.folder, raced.id, all.dir, "backup", 0), 0);
+	eddyi_partial_close(&raced);
+	expect_offset(raced.id, 3);
+	cr_expect_eq(find(&raced, raced.id), 0);
 	if (*by_link)
 		cr_expect_eq(linkat(all.folder, raced.id, all.dir, "x", 0), 0);
 	else
@@ -516,19 +554,20 @@ Test(partial, expired_ones_are_swept_unless_they_are_held)
 
 static int crowd(void *arg)
 {
-	struct eddyi_partial empty, begun, fresh;
+	struct eddyi_partial small, begun, fresh;
 	struct timespec times[2];
 
 	(void)arg;
-	create(&empty, "empty");
+	create(&small, "small");
 	create(&begun, "begun");
-	cr_expect_eq(write(begun.fd, "x", 1), 1);
+	cr_expect_eq(write(small.fd, "x", 1), 1);
+	cr_expect_eq(ftruncate(begun.fd, (off_t)EDDY_MIB), 0);
 	clock_gettime(CLOCK_REALTIME, &times[0]);
 	times[0].tv_sec -= 61;
 	times[1] = times[0];
-	futimens(empty.fd, times);
+	futimens(small.fd, times);
 	futimens(begun.fd, times);
-	eddyi_partial_close(&empty);
+	eddyi_partial_close(&small);
 	eddyi_partial_close(&begun);
 	all.count_max = 3;
 	cr_expect_not(eddyi_partials_want_sweep(&all));
@@ -539,7 +578,7 @@ static int crowd(void *arg)
 	cr_expect(eddyi_partials_want_sweep(&all));
 	cr_expect_eq(eddyi_partials_sweep(&all, NULL, NULL), 0);
 	cr_expect_eq(all.count, 1);
-	expect_offset(begun.id, 1);
+	expect_offset(begun.id, EDDY_MIB);
 	/* The next one comes a while later. */
 	cr_expect_eq(create(&fresh, "fresh"), 0);
 	eddyi_partial_close(&fresh);
@@ -547,7 +586,7 @@ static int crowd(void *arg)
 	return 0;
 }
 
-Test(partial, empty_ones_make_room_if_there_are_too_many)
+Test(partial, small_ones_make_room_if_there_are_too_many)
 {
 	cr_assert_eq(eddy_run(NULL, crowd, NULL), 0);
 }

@@ -1,16 +1,16 @@
 /* eddy/client_transfer.h: downloads into files and uploads of files that continue after failures.
  *
- *     const struct eddy_client_download download = { .url = url, .dir = dir };
  *     struct eddy_client_downloaded done;
  *
- *     r = eddy_client_download(client, &download, &done);
+ *     r = eddy_client_download(client, url, AT_FDCWD, NULL, &done);
  *     if (r < 0)
  *             eddy_error("app", "can't download: %s", eddy_client_error(client));
  *
  * A transfer that fails for a passing reason is tried again, later each time, and continues where it
  * ended. Such reasons are broken connections, timeouts, and the statuses 408, 429, 500, 502, 503 and
  * 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it by
- * its scope. Redirects follow the client's .redirects_max.
+ * its scope. Redirects follow the client's .redirects_max. A client may do several transfers at the
+ * same time, in tasks of its loop.
  *
  * Besides the errors of eddy/client.h the calls return, once tries have ended:
  *   -ENOENT     the server has no such file (404, 410)
@@ -24,6 +24,7 @@
 #define EDDY_CLIENT_TRANSFER_H
 
 #include <eddy/client.h>
+#include <eddy/req.h>
 
 EDDY_BEGIN_DECLS
 
@@ -42,11 +43,14 @@ struct eddy_client_retry {
 /* How far a transfer is. */
 struct eddy_client_progress {
 	uint64_t bytes;       /* transferred, those of earlier calls included */
-	uint64_t total;       /* of the file; UINT64_MAX: unknown */
+	uint64_t total;       /* of the file, or EDDY_LENGTH_UNKNOWN */
 	uint64_t resumed;     /* transferred by earlier calls */
 	unsigned connections; /* that transfer now */
 	unsigned retries;     /* so far */
 	bool can_resume;      /* a later call can continue where this one ends */
+	/* Of an upload that can be continued: for .resume_url of a later call. This URL may be all
+	 * that is needed to write to the upload. Valid during the report. NULL: none. */
+	const char *upload_url;
 	/* Why the transfer waits before it tries again, for people; NULL: it does not wait. */
 	const char *waits_for;
 	uint64_t wait_ns; /* how long it waits, from now on */
@@ -61,10 +65,8 @@ typedef void eddy_client_progress_fn(void *data, const struct eddy_client_progre
 /* Take the next bytes of a download. May suspend. Return: 0; -errno, with which the call fails. */
 typedef int eddy_client_take_fn(void *data, struct eddy_str bytes);
 
-/* A download. A zero field takes its default. Borrowed until the call returns. */
+/* How to download. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_download {
-	const char *url;
-	int dir; /* the folder of the file, open, or AT_FDCWD */
 	/* Of the file. Default: the last segment of the file name in the response's
 	 * content-disposition, else of the URL's path, without leading dots; else "index.html". */
 	const char *name;
@@ -79,8 +81,9 @@ struct eddy_client_download {
 	/* Ask for a digest of the file (RFC 9530), and fail with -ENODATA without one. Default: a
 	 * digest that the server sends is checked. */
 	bool require_digest;
-	/* Connections that download parts of the file at the same time, at most 16. More than one
-	 * need a server that supports ranges and sends a strong entity tag. Default 1. */
+	/* Connections that download parts of the file at the same time; default 1; more than 16
+	 * count as 16. If the server does not support ranges, or sends no strong entity tag, one is
+	 * used. */
 	unsigned connections;
 	uint64_t size_max; /* of the file; beyond: -EFBIG; default: no limit */
 	struct eddy_client_retry retry;
@@ -99,7 +102,8 @@ struct eddy_client_downloaded {
 	bool replaced;      /* a file of this name existed */
 };
 
-/* Download a URL into a file. Suspends.
+/* Download a URL into a file of the folder `dir`, which is open, or AT_FDCWD. `options` may be NULL.
+ * Suspends.
  *
  * The bytes are in a hidden file beside it, ".NAME.eddy-part", until all have arrived. After a
  * failure, the rest is requested by a range on the condition that the file is still the same (RFC
@@ -115,20 +119,22 @@ struct eddy_client_downloaded {
  * Return: 0; -EINVAL for an invalid name; -EEXIST; -EBUSY if another call downloads to this name;
  * -EILSEQ if the file differs from its digest, and is removed; -ENODATA; -EFBIG; -ENOSPC, -EDQUOT
  * or another error of the file system; -errno as above, or of .take. */
-EDDY_API int eddy_client_download(struct eddy_client *client,
-				  const struct eddy_client_download *download,
+EDDY_API int eddy_client_download(struct eddy_client *client, const char *url, int dir,
+				  const struct eddy_client_download *options,
 				  struct eddy_client_downloaded *ret_downloaded);
 
 /* ---- uploads ---- */
 
-/* An upload. A zero field takes its default. Borrowed until the call returns. */
+/* How to upload. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_upload {
-	const char *url;
-	int fd;             /* a regular file, open for reading: all of it is sent */
 	const char *method; /* default "PUT" */
 	/* Fields of each request; those that describe the body (content-…, if-…) of the first
 	 * alone. Default none. */
 	const struct eddy_header *headers;
+	/* The .upload_url in the last report of an earlier call for the same URL and file: that
+	 * upload is continued. If the server does not have it any more, or has it for a file of
+	 * another size, the upload begins again. Default: begin. */
+	const char *resume_url;
 	bool plain;  /* one request, without resumption; default: resumption if the server has it */
 	bool digest; /* send a digest of the file (RFC 9530), computed before; default: no */
 	struct eddy_client_retry retry;
@@ -140,12 +146,13 @@ struct eddy_client_upload {
 struct eddy_client_uploaded {
 	int status; /* of the last response, 200 to 299 */
 	uint64_t size;
-	uint64_t sent; /* bytes of the file in all requests */
+	uint64_t sent;    /* bytes of the file in all requests */
+	uint64_t resumed; /* bytes that the server had from earlier calls */
 	unsigned retries;
 	bool could_resume; /* the server offered resumption */
 };
 
-/* Upload a file. Suspends.
+/* Upload all of `fd`, a regular file that is open for reading. `options` may be NULL. Suspends.
  *
  * The client speaks "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload, interop
  * version 8). The first request has the whole file. A server that offers resumption says so in an
@@ -154,14 +161,17 @@ struct eddy_client_uploaded {
  * size of a file are checked.
  *
  * A server without resumption gets the whole file again, if the method is idempotent (RFC 9110
- * section 9.2.2), or if it answered that it did not process the request (408, 429, 503). A later
- * call can't continue the upload.
+ * section 9.2.2), or if it answered that it did not process the request (408, 429, 503).
+ *
+ * If the call fails or is cancelled, the server keeps what it has for a later call with .resume_url,
+ * if the last report has an .upload_url. Otherwise the upload is cancelled (DELETE).
  *
  * `*ret_response` is the last response, which the caller frees; `ret_response` may be NULL. If the
  * response to the last bytes was lost, it is that of a later question, without a body.
  * Return: 0; -EFBIG if the server accepts no file of this size; -EINVAL if `fd` is no regular file;
  * -ESTALE if the file changed during the upload; -errno as above. */
-EDDY_API int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *upload,
+EDDY_API int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
+				const struct eddy_client_upload *options,
 				struct eddy_client_uploaded *ret_uploaded,
 				struct eddy_response **ret_response);
 

@@ -47,7 +47,9 @@ struct eddy_uploads_options {
 	 * request that ends the upload may have fewer than .append_min. Not for tus. */
 	uint64_t append_max;
 	uint64_t append_min;
-	unsigned count_max; /* incomplete uploads; default 1000; beyond: 507 */
+	/* Incomplete uploads; default 1000; beyond: 507. At the limit, those under 1 MiB expire after a
+	 * minute. */
+	unsigned count_max;
 	/* How long an incomplete upload is kept after its last byte, and that one is complete can be
 	 * asked; default 24 h. */
 	uint64_t expire_ns;
@@ -60,11 +62,12 @@ struct eddy_uploads_options {
 
 	/* May this upload begin? Also called for a plain upload; not again for the requests that continue
 	 * one. May suspend.
-	 * Return: 0; a status or -errno, which is the response. */
+	 * Return: 0; a status or -errno, which is the response. A response with a status of 400 and more,
+	 * as by eddy_res_problem(), refuses as well; so it is with .complete. */
 	int (*begin)(struct eddy_req *req, struct eddy_res *res, const struct eddy_upload *upload);
 	/* All bytes have arrived. It may inspect the file, set fields and a body of the response, and
 	 * change `upload->path` to another path in an existing folder, in request memory. May
-	 * suspend.
+	 * suspend. It is called again if the upload then fails to get its name and the client asks again.
 	 * Return: 0; a status or -errno, which is the response, and the bytes are discarded, except
 	 * after -ECANCELED. */
 	int (*complete)(struct eddy_req *req, struct eddy_res *res, struct eddy_upload *upload);

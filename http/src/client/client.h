@@ -72,12 +72,15 @@ struct eddyi_client_watch {
 	const struct eddy_header *fields; /* NULL: none */
 };
 
-/* A look at a call in progress. */
+/* A look at a call in progress, and more of its request. */
 struct eddyi_client_hooks {
 	/* Take an interim response, of which status and fields can be read. Must not suspend.
 	 * Return: 0; -errno, with which the call fails. */
 	int (*interim)(void *data, struct eddy_response *interim);
 	void *data;
+	const struct eddy_header *headers; /* after those of the request; NULL: none */
+	bool foreign;   /* the URL is of another origin: no credentials are sent */
+	bool continues; /* fields of the request that describe the whole body are left out */
 	const uint64_t *moving; /* bytes that are being sent of a file; NULL: none */
 	uint64_t moved;         /* that were sent before */
 };

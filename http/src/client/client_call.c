@@ -276,6 +276,7 @@ int eddyi_client_send(struct eddy_client *client, const char *url,
 		.client = client,
 		.hooks = hooks,
 		.began_ns = hooks ? eddy_now() : 0,
+		.foreign = hooks && hooks->foreign,
 		.request = request ? request : &plain,
 	};
 	int r = client ? check_request(client, call.request) : -ENOMEM;

@@ -1,24 +1,22 @@
 /* Downloads into files: requests for what is missing, until nothing is. */
 #include "client.h"
 #include "client_partial.h"
-#include "client_report.h"
+#include "client_retry.h"
+#include "client_source.h"
 #include "files/digest_file.h"
 #include "message/range.h"
-#include "message/status.h"
-#include "text/date.h"
-#include "text/disposition.h"
-#include "text/syntax.h"
 
 #include <eddy/file.h>
 #include <eddy/internal/outside.h>
 #include <eddy/loop.h>
+#include <eddy/mutex.h>
+#include <eddy/task.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CONNECTIONS_MAX EDDYI_PIECES_MAX
-/* What one connection of several requests at a time. The first piece is a small one, since the size
- * is not known yet. */
+/* Limits of a piece that one of several connections requests. The first is a small one, since the
+ * size of the file is not known yet. */
 #define PIECE_MIN EDDY_MIB
 #define PIECE_MAX (32 * EDDY_MIB)
 /* Bytes moved by one transfer, and by one write of bytes that pass through memory. */
@@ -28,16 +26,6 @@
 #define COPY_NS (100 * EDDY_MS)
 /* How often the download begins again because the file has changed, or can't be continued. */
 #define RESTARTS_MAX 5
-/* Fields besides the program's: range, if-range, want-repr-digest, and the end. */
-#define OWN_HEADERS 4
-#define PROGRAM_HEADERS_MAX 100
-
-/* A failure of this try alone, of which `problem` tells. */
-struct trouble {
-	bool passing;
-	uint64_t after_ns; /* the delay that the server asks for */
-	char problem[256];
-};
 
 struct download;
 
@@ -45,91 +33,96 @@ struct download;
 struct worker {
 	struct download *download;
 	struct eddyi_retry retry;
-	struct trouble trouble;
-	int piece;              /* that it has */
-	const uint64_t *moving; /* bytes of it that a transfer has moved so far; NULL: none */
+	struct eddyi_piece *piece; /* that it has; NULL: none */
+	const uint64_t *moving;    /* bytes of it that a transfer has moved so far; NULL: none */
+	bool is_redirected;        /* its request is to where the URL leads */
 	char *buf;
 	size_t gathered; /* bytes in it */
 };
 
-/* Invariants:
- * 1. A piece is changed only by the worker that has it, while it is `taken`.
- * 2. There are several workers only while the file is `known` and has a strong entity tag. */
+/* Invariant: there are several workers only while the file is `known` and has a strong entity tag. */
 struct download {
 	struct eddy_client *client;
+	const char *url;
+	int dir;
 	const struct eddy_client_download *options;
 	struct eddyi_report report;
 	struct eddyi_client_partial partial;
 	struct eddyi_client_partial_state state;
-	bool taken[EDDYI_PIECES_MAX];
-	unsigned taken_count;
-	struct worker workers[CONNECTIONS_MAX];
+	struct worker workers[EDDYI_CONNECTIONS_MAX];
 	unsigned worker_count;
+	unsigned running;         /* workers that have not ended */
 	struct eddy_scope *scope; /* of the workers */
-	uint64_t piece_size;
-	uint64_t received; /* bytes of bodies so far */
-	uint64_t given;    /* to .take */
-	uint64_t resumed;
+	uint64_t given;           /* bytes, to .take */
+	struct eddy_client_downloaded done;
 	unsigned restarts;
-	bool known;    /* the file's size, or that it has none, and its validator */
-	bool answered; /* the server has sent a response */
-	bool saving;   /* a worker writes the state */
-	uint64_t saved_ns;
-	bool no_ranges;    /* the server rejects a range of a file that is not known yet */
-	bool names_file;   /* `name` is that of the response */
-	bool failed;       /* a failure that other workers can't make good */
-	int error;         /* the first that ended a worker */
-	char problem[512]; /* of it */
-	char name[EDDYI_NAME_SIZE];
+	bool known;     /* the file's size, or that it has none, and its validator */
+	bool answered;  /* the server has sent a response */
+	bool no_ranges; /* the file is requested as a whole, by one connection */
+	bool is_named;  /* the responses have given the file its name, if they do */
+	struct eddy_mutex saving;
+	int error;                         /* the first that ended a worker */
+	char problem[512];                 /* of it */
+	char redirected[EDDYI_URL_MAX];    /* to which `url` leads; empty: not known */
+	bool is_foreign;                   /* it is of another origin */
 	char digest[EDDYI_VALIDATOR_SIZE]; /* the repr-digest field; empty: none */
 };
-
-static bool is_complete(const struct download *download)
-{
-	const struct eddyi_client_partial_state *state = &download->state;
-
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
-		if (state->pieces[i].at < state->pieces[i].end)
-			return false;
-	return state->next == state->total;
-}
 
 static bool can_resume(const struct download *download)
 {
 	return download->state.validator[0];
 }
 
+static bool has_strong_etag(const struct download *download)
+{
+	return download->state.validator[0] == '"';
+}
+
+/* Whether several connections may load the file. */
+static bool is_divisible(const struct download *download)
+{
+	return download->options->connections > 1 && !download->no_ranges &&
+	       (!download->known ||
+		(has_strong_etag(download) && download->state.total != UINT64_MAX));
+}
+
+static void forget_redirect(struct download *download)
+{
+	download->redirected[0] = 0;
+	download->is_foreign = false;
+}
+
+/* Forget the file: all of it is missing. Only the first worker may have a piece. */
 static void forget(struct download *download)
 {
-	download->state = (struct eddyi_client_partial_state){
+	struct eddyi_client_partial_state *state = &download->state;
+
+	*state = (struct eddyi_client_partial_state){
 		.total = UINT64_MAX,
-		.next = UINT64_MAX,
-		.pieces = { { 0, UINT64_MAX } },
+		.pieces = { { 0, UINT64_MAX, false } },
 		.is_sequential = true,
 	};
-	download->known = false;
-	download->names_file = false;
+	state->pieces[0].is_taken = download->workers[0].piece;
+	if (download->workers[0].piece)
+		download->workers[0].piece = &state->pieces[0];
+	download->known = download->is_named = false;
 	download->digest[0] = 0;
-	download->resumed = 0;
+	forget_redirect(download);
+	download->done.resumed = 0;
 }
 
 /* ---- reports ---- */
 
 static uint64_t count_bytes(const struct download *download)
 {
-	const struct eddyi_client_partial_state *state = &download->state;
-	uint64_t missing = 0, moving = 0;
+	uint64_t bytes = download->state.total - eddyi_client_partial_missing(&download->state);
 
 	for (size_t i = 0; i < download->worker_count; i++) {
-		moving += download->workers[i].gathered;
+		bytes += download->workers[i].gathered;
 		if (download->workers[i].moving)
-			moving += *download->workers[i].moving;
+			bytes += *download->workers[i].moving;
 	}
-	if (state->next == UINT64_MAX)
-		return state->pieces[0].at + moving;
-	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
-		missing += state->pieces[i].end - state->pieces[i].at;
-	return state->next - missing + moving;
+	return bytes;
 }
 
 static void fill_report(void *arg, struct eddy_client_progress *progress)
@@ -138,25 +131,44 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 
 	progress->bytes = count_bytes(download);
 	progress->total = download->state.total;
-	progress->resumed = download->resumed;
-	progress->connections = download->taken_count;
+	progress->resumed = download->done.resumed;
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		progress->connections += download->state.pieces[i].is_taken;
 	progress->can_resume = can_resume(download) && !download->options->take;
 }
 
-/* Write what is known of the file, for a later call. If this fails, that call begins again. */
-static void save(struct download *download)
+/* Write what is known of the file, for a later call; without it, that call begins again. The
+ * description of an error stays. Return: 0, -errno. */
+static int save(struct download *download)
 {
-	struct eddyi_client_partial_state state = download->state;
+	struct eddyi_client_partial_state state;
+	char problem[sizeof(download->client->error)];
+	int r;
 
-	if (download->partial.fd < 0 || !can_resume(download) || download->saving)
-		return;
-	for (size_t i = 0; i < download->worker_count; i++)
-		if (download->workers[i].moving)
-			state.pieces[download->workers[i].piece].at += *download->workers[i].moving;
-	download->saving = true;
-	eddyi_client_partial_save(&download->partial, &state);
-	download->saving = false;
-	download->saved_ns = eddy_now();
+	if (download->partial.fd < 0 || !can_resume(download))
+		return 0;
+	memcpy(problem, download->client->error, sizeof(problem));
+	r = eddy_mutex_lock(&download->saving);
+	if (r < 0)
+		return r;
+	state = download->state;
+	for (size_t i = 0; i < download->worker_count; i++) {
+		const struct worker *worker = &download->workers[i];
+
+		if (worker->moving)
+			state.pieces[worker->piece - download->state.pieces].at += *worker->moving;
+	}
+	r = eddyi_client_partial_save(&download->partial, &state);
+	eddy_mutex_unlock(&download->saving);
+	memcpy(download->client->error, problem, sizeof(problem));
+	return r;
+}
+
+static int save_each_second(void *arg)
+{
+	while (eddy_sleep(EDDY_SECOND) == 0)
+		save(arg);
+	return 0;
 }
 
 /* ---- what a response says of the file ---- */
@@ -171,64 +183,57 @@ static struct eddy_str field(const struct eddy_response *response, const char *n
 	return eddy_response_header(response, name);
 }
 
-/* Whether a modification time identifies the file: no later change can have the same (RFC 9110
- * section 8.8.2.2). */
-static bool date_is_strong(const struct eddy_response *response, struct eddy_str modified)
-{
-	time_t now = eddyi_clock_seconds(), at, sent;
-
-	return eddyi_date_parse(modified, now, &at) == 0 &&
-	       eddyi_date_parse(field(response, "date"), now, &sent) == 0 && at < sent;
-}
-
-static void learn_validator(struct download *download, const struct eddy_response *response)
-{
-	struct eddyi_client_partial_state *state = &download->state;
-	struct eddy_str etag = field(response, "etag"), modified = field(response, "last-modified");
-	struct eddy_str value = EDDY_STR("");
-
-	state->is_date = !etag.ptr;
-	if (etag.len > 2 && etag.ptr[0] == '"' && etag.ptr[etag.len - 1] == '"')
-		value = etag;
-	else if (!etag.ptr && modified.ptr && date_is_strong(response, modified))
-		value = modified;
-	if (value.len < sizeof(state->validator))
-		snprintf(state->validator, sizeof(state->validator), "%.*s", EDDY_FMT(value));
-}
-
 /* Take the file's name from the response, if it has a valid one. */
-static int learn_name(struct download *download, struct eddy_response *response)
+static int set_name(struct download *download, struct eddy_response *response)
 {
-	struct eddy_str value = field(response, "content-disposition"), name;
-	struct eddyi_disposition disposition;
+	const struct eddy_client_download *options = download->options;
 	struct stat st;
 
-	if (!download->options->name && value.ptr &&
-	    eddyi_disposition_parse(&response->arena, value, &disposition) == 0 &&
-	    disposition.filename.ptr && eddyi_filename_clean(disposition.filename, &name) == 0)
-		snprintf(download->name, sizeof(download->name), "%.*s", EDDY_FMT(name));
-	if (download->options->no_replace && !download->options->take &&
-	    eddyi_fstatat_now(download->options->dir, download->name, &st, AT_SYMLINK_NOFOLLOW) ==
-		    0)
+	if (download->is_named)
+		return 0;
+	download->is_named = true;
+	if (!options->name)
+		eddyi_source_name_from_response(response, download->done.name);
+	if (options->no_replace && !options->take &&
+	    eddyi_fstatat_now(download->dir, download->done.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return complain(download, -EEXIST, "a file of this name exists");
 	return 0;
 }
 
-static int check_size(struct download *download, uint64_t total)
+/* Keep the URL for further requests: each redirect could lead to another copy of the file. */
+static void set_url(struct download *download, const struct eddy_response *response)
 {
-	uint64_t max = download->options->size_max;
-	struct statfs fs;
+	struct eddy_str own = eddy_str_from(download->url);
+	struct eddy_str text = eddy_response_url(response);
+	struct eddyi_url url;
 
-	if (max && total != UINT64_MAX && total > max)
-		return complain(download, -EFBIG, "the file is larger than allowed");
-	if (download->partial.fd >= 0 && total != UINT64_MAX &&
-	    eddyi_fstatfs_now(download->partial.fd, &fs) == 0 &&
-	    total / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
-		return complain(download, -ENOSPC, "the disk has too little free space");
-	return 0;
+	if (eddy_str_eq(text, own) || text.len >= sizeof(download->redirected) ||
+	    eddyi_url_parse(own, &url) < 0)
+		return;
+	snprintf(download->redirected, sizeof(download->redirected), "%.*s", EDDY_FMT(text));
+	download->is_foreign = !eddyi_url_is_same_origin(&url, &response->url);
 }
 
-static void learn_digest(struct download *download, const struct eddy_response *response)
+/* Reserve space for the file, where the file system can. Return: 0; -EFBIG, -ENOSPC, -EDQUOT;
+ * -ECANCELED. */
+static int reserve(struct download *download, uint64_t total)
+{
+	uint64_t max = download->options->size_max;
+	int r;
+
+	if (total == UINT64_MAX)
+		return 0;
+	if (max && total > max)
+		return complain(download, -EFBIG, "the file is larger than allowed");
+	if (download->partial.fd < 0 || !total)
+		return 0;
+	r = eddy_fallocate(download->partial.fd, FALLOC_FL_KEEP_SIZE, 0, total);
+	if (r == -ENOSPC || r == -EDQUOT)
+		return complain(download, r, "the disk has too little free space");
+	return r == -ECANCELED ? r : 0;
+}
+
+static void set_digest(struct download *download, const struct eddy_response *response)
 {
 	struct eddy_str value = field(response, "repr-digest");
 
@@ -236,113 +241,148 @@ static void learn_digest(struct download *download, const struct eddy_response *
 		snprintf(download->digest, sizeof(download->digest), "%.*s", EDDY_FMT(value));
 }
 
-/* Learn of a file of which nothing is known yet. `end` is that of the first piece. */
-static int learn(struct download *download, struct eddy_response *response, uint64_t total,
-		 uint64_t end)
+/* Take what a response tells of a file of which nothing is known yet. Return: 0, -errno. */
+static int begin_file(struct download *download, struct eddy_response *response, uint64_t total)
 {
-	struct eddyi_client_partial_state *state = &download->state;
-	uint64_t size = total / ((uint64_t)download->options->connections * 4 + 1);
-	int r = learn_name(download, response);
+	int r = set_name(download, response);
 
 	if (r == 0)
-		r = check_size(download, total);
+		r = reserve(download, total);
 	if (r < 0)
 		return r;
-	download->piece_size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-	learn_validator(download, response);
-	learn_digest(download, response);
-	state->total = total;
-	state->next = state->pieces[0].end = end;
+	eddyi_source_validator(response, download->state.validator);
+	set_digest(download, response);
+	eddyi_client_partial_set_total(&download->state, total);
 	download->known = true;
 	save(download);
 	return 0;
 }
 
-/* Begin again with nothing. Only the caller's piece is taken. Return: 0; -ESTALE; -errno. */
+/* Begin again with nothing. Return: 0; -ESTALE; -errno. */
 static int restart(struct download *download)
 {
+	int r;
+
 	if (download->given || ++download->restarts > RESTARTS_MAX)
 		return complain(download, -ESTALE,
 				download->given ? "the file changed during the download" :
 						  "the file changed again and again");
 	forget(download);
-	memset(download->taken, 0, sizeof(download->taken));
-	download->taken[0] = download->taken_count > 0;
-	return download->partial.fd >= 0 ? eddyi_client_partial_clear(&download->partial) : 0;
+	if (download->partial.fd < 0)
+		return 0;
+	r = eddy_mutex_lock(&download->saving);
+	if (r < 0)
+		return r;
+	r = eddyi_client_partial_clear(&download->partial);
+	eddy_mutex_unlock(&download->saving);
+	return r;
 }
 
 /* ---- one request, and its response ---- */
 
-/* Judge a 200: all of the file. `*at` is the piece that was requested, and becomes the first.
- * Return: 0, -ESTALE if other workers have to end first, -errno. */
-static int judge_whole(struct download *download, struct eddyi_piece **piece,
-		       struct eddy_response *response)
+/* Check a 200, which has all of the file; `*ret_end` is its size.
+ * Return: 1 to receive it; -ESTALE if other workers have to end first; -errno. */
+static int check_whole(struct download *download, struct eddy_response *response, uint64_t *ret_end)
 {
-	uint64_t total = eddy_response_length(response);
 	int r = 0;
 
-	if (download->known || (*piece)->at) {
-		if (download->taken_count > 1)
-			return complain(download, -ESTALE, "the file changed during the download");
+	if (download->known && download->worker_count > 1)
+		return complain(download, -ESTALE, "the file changed during the download");
+	if (download->known)
 		r = restart(download);
-		*piece = &download->state.pieces[0];
-	}
-	return r < 0 ? r : learn(download, response, total, total);
+	else
+		forget(download);
+	*ret_end = eddy_response_length(response);
+	if (r == 0)
+		r = begin_file(download, response, *ret_end);
+	return r < 0 ? r : 1;
+}
+
+/* Request the file without a range, by one connection. Return: 0. */
+static int request_whole(struct download *download)
+{
+	download->no_ranges = true;
+	forget(download);
+	return 0;
 }
 
 static bool is_other_file(const struct download *download, const struct eddy_response *response,
 			  uint64_t total)
 {
 	const struct eddyi_client_partial_state *state = &download->state;
-	struct eddy_str etag = field(response, "etag");
+	struct eddy_str validator =
+		field(response, has_strong_etag(download) ? "etag" : "last-modified");
 
 	return (total != UINT64_MAX && state->total != UINT64_MAX && total != state->total) ||
-	       (etag.ptr && !state->is_date && !eddy_str_eq_z(etag, state->validator));
+	       (validator.ptr && can_resume(download) &&
+		!eddy_str_eq_z(validator, state->validator));
 }
 
-/* Judge a 206: the beginning of the piece. `*ret_end` is the end of that part. */
-static int judge_part(struct download *download, struct eddyi_piece *piece,
-		      struct eddy_response *response, uint64_t *ret_end)
+/* Check a 206, which has the beginning of the piece; `*ret_end` is the end of that part.
+ * Return: 1 to receive it; 0 to request the file otherwise; -errno. */
+static int check_part(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
+	struct download *download = worker->download;
 	uint64_t length = eddy_response_length(response), total;
 	struct eddyi_range range;
+	int r;
 
 	if (eddyi_range_parse_content(field(response, "content-range"), &range, &total) < 0 ||
-	    range.first != piece->at || (piece->end != UINT64_MAX && range.last >= piece->end))
+	    range.first != worker->piece->at || range.last >= worker->piece->end ||
+	    (!download->known && !is_divisible(download))) {
+		/* Some servers send such a range of an empty file. */
+		if (is_divisible(download) && !download->known)
+			return request_whole(download);
 		return complain(download, -EBADMSG,
 				"the server sent another range than the requested one");
+	}
 	if (length != UINT64_MAX && length != range.last - range.first + 1)
 		return complain(download, -EBADMSG,
 				"the content-length differs from the content-range");
 	if (download->known && is_other_file(download, response, total))
 		return complain(download, -ESTALE, "the file changed during the download");
 	*ret_end = range.last + 1;
-	if (!download->known)
-		return learn(download, response, total, range.last + 1);
-	learn_digest(download, response);
-	if (piece->end == UINT64_MAX)
-		piece->end = download->state.next = download->state.total =
-			total != UINT64_MAX ? total : range.last + 1;
-	return 0;
+	if (!download->known) {
+		r = begin_file(download, response, total);
+		/* Without a strong entity tag, other parts may be those of another file. */
+		if (r == 0 && !is_divisible(download))
+			return request_whole(download);
+		return r < 0 ? r : 1;
+	}
+	set_digest(download, response);
+	if (download->state.total == UINT64_MAX)
+		eddyi_client_partial_set_total(&download->state,
+					       total != UINT64_MAX ? total : *ret_end);
+	r = set_name(download, response);
+	return r < 0 ? r : 1;
 }
 
-/* Judge a status that is neither 200 nor 206. Return: -errno. */
-static int judge_failure(struct worker *worker, const struct eddy_response *response)
+/* Check the response to a request for the worker's piece.
+ * Return: 1 to receive its body up to `*ret_end`; 0 to request the file otherwise; -errno. */
+static int check_response(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
 	struct download *download = worker->download;
-	int status = eddy_response_status(response);
+	int r;
 
-	worker->trouble.passing = eddyi_retry_is_passing_status(status);
-	eddy_response_retry_after(response, &worker->trouble.after_ns);
-	if (status == 416 && !download->known && !download->no_ranges) {
-		/* As of an empty file: ask without a range. */
-		download->no_ranges = true;
-		return 0;
+	switch (eddy_response_status(response)) {
+	case 200:
+		return check_whole(download, response, ret_end);
+	case 206:
+		return check_part(worker, response, ret_end);
+	case 416:
+		if (download->known)
+			return complain(download, -ESTALE, "the file changed during the download");
+		/* The file may be empty. */
+		if (is_divisible(download))
+			return request_whole(download);
+		break;
 	}
-	if (status == 416)
-		return complain(download, -ESTALE, "the file changed during the download");
-	return eddyi_client_fail(download->client, eddyi_retry_error_of(status),
-				 "the server answered %d %s", status, eddyi_status_phrase(status));
+	r = eddyi_retry_fail_status(&worker->retry, response);
+	if (!worker->is_redirected)
+		return r;
+	/* What the redirect led to may have expired. */
+	forget_redirect(download);
+	return worker->retry.is_passing ? r : 0;
 }
 
 static int fail_file(struct download *download, int error)
@@ -353,12 +393,17 @@ static int fail_file(struct download *download, int error)
 				 strerror(-error));
 }
 
-/* Give bytes away, or write them to the file. */
-static int put(struct download *download, struct eddyi_piece *piece, struct eddy_str bytes)
+/* Give away what is gathered, or write it to the file, also when the call is cancelled. */
+static int put_gathered(struct worker *worker, bool cancelled)
 {
+	struct download *download = worker->download;
 	const struct eddy_client_download *options = download->options;
+	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
+	struct eddy_scope shield;
 	int r;
 
+	download->done.received += bytes.len;
+	worker->gathered = 0;
 	if (!bytes.len)
 		return 0;
 	if (options->take) {
@@ -368,35 +413,20 @@ static int put(struct download *download, struct eddyi_piece *piece, struct eddy
 			eddyi_client_fail(download->client, r, "the bytes can't be taken: %s",
 					  strerror(-r));
 	} else {
-		r = eddy_transfer_write(download->partial.fd, bytes.ptr, bytes.len, piece->at);
+		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = cancelled });
+		r = eddy_transfer_write(download->partial.fd, bytes.ptr, bytes.len,
+					worker->piece->at);
+		eddy_scope_end(&shield);
 		if (r < 0)
 			fail_file(download, r);
 	}
 	if (r == 0)
-		piece->at += bytes.len;
-	return r;
-}
-
-/* Write what is gathered, also when the call is cancelled. */
-static int put_gathered(struct worker *worker, struct eddyi_piece *piece, bool cancelled)
-{
-	struct eddy_str bytes = eddy_str(worker->buf, worker->gathered);
-	struct eddy_scope shield;
-	int r;
-
-	worker->download->received += bytes.len;
-	worker->gathered = 0;
-	if (!cancelled || worker->download->options->take)
-		return put(worker->download, piece, bytes);
-	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	r = put(worker->download, piece, bytes);
-	eddy_scope_end(&shield);
+		worker->piece->at += bytes.len;
 	return r;
 }
 
 /* Receive bytes through memory, gathered for one write. Return: 1; 0 at the end; -errno. */
-static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_response *response,
-		uint64_t most)
+static int copy(struct worker *worker, struct eddy_response *response, uint64_t most)
 {
 	uint64_t until_ns = eddy_now() + COPY_NS;
 	size_t size = most < COPY_SIZE ? (size_t)most : COPY_SIZE;
@@ -413,23 +443,22 @@ static int copy(struct worker *worker, struct eddyi_piece *piece, struct eddy_re
 		worker->gathered += r > 0 ? (size_t)r : 0;
 	}
 	if (r < 0)
-		worker->trouble.passing = eddyi_retry_is_passing((int)r, true);
-	written = put_gathered(worker, piece, r == -ECANCELED);
+		eddyi_retry_fail(&worker->retry, (int)r, true);
+	written = put_gathered(worker, r == -ECANCELED);
 	if (written < 0) {
-		worker->trouble.passing = false;
+		worker->retry.is_passing = false;
 		return written;
 	}
 	return r < 0 ? (int)r : r > 0;
 }
 
 /* Receive bytes by splice. Return: as copy(); -EAGAIN if they must pass through memory. */
-static int splice_in(struct worker *worker, struct eddyi_piece *piece,
-		     struct eddy_response *response, uint64_t most)
+static int splice_in(struct worker *worker, struct eddy_response *response, uint64_t most)
 {
 	struct download *download = worker->download;
 	struct eddy_transfer transfer = {
 		.file = download->partial.fd,
-		.offset = piece->at,
+		.offset = worker->piece->at,
 		.len = most < SPLICE_STEP ? most : SPLICE_STEP,
 	};
 	int r;
@@ -439,347 +468,263 @@ static int splice_in(struct worker *worker, struct eddyi_piece *piece,
 	worker->moving = &transfer.moved;
 	r = eddyi_response_file(response, &transfer);
 	worker->moving = NULL;
-	piece->at += transfer.moved;
-	download->received += transfer.moved;
-	if (r == -EAGAIN || r >= 0)
-		return r;
-	worker->trouble.passing = eddyi_retry_is_passing(r, true);
-	if (!worker->trouble.passing && r != -EBADMSG)
-		fail_file(download, r);
+	worker->piece->at += transfer.moved;
+	download->done.received += transfer.moved;
+	if (r < 0 && r != -EAGAIN) {
+		eddyi_retry_fail(&worker->retry, r, true);
+		if (!worker->retry.is_passing && r != -EBADMSG)
+			fail_file(download, r);
+	}
 	return r;
 }
 
-/* The body has ended before `end`, or there is more of it. */
-static int check_end(struct worker *worker, struct eddyi_piece *piece,
-		     struct eddy_response *response, uint64_t end)
-{
-	struct download *download = worker->download;
-	char byte;
-
-	if (end == UINT64_MAX) {
-		piece->end = download->state.next = download->state.total = piece->at;
-		return 0;
-	}
-	if (piece->at < end) {
-		worker->trouble.passing = true;
-		return complain(download, -ECONNRESET,
-				"the server ended the body before its announced length");
-	}
-	/* Of a body in chunks the end has not been read yet. */
-	if (eddy_response_read(response, &byte, 1) > 0)
-		return complain(download, -EBADMSG, "the body is longer than announced");
-	return 0;
-}
-
-static int receive(struct worker *worker, struct eddyi_piece *piece, struct eddy_response *response,
-		   uint64_t end)
+/* Receive the body, of which the piece up to `end` consists; UINT64_MAX: up to its end. */
+static int receive(struct worker *worker, struct eddy_response *response, uint64_t end)
 {
 	struct download *download = worker->download;
 	uint64_t max = download->options->size_max;
 	int r = 1;
+	char byte;
 
-	while (r > 0 && piece->at < end) {
-		uint64_t most = end - piece->at;
+	while (r > 0 && worker->piece->at < end) {
+		uint64_t most = end - worker->piece->at;
 
-		r = splice_in(worker, piece, response, most);
+		r = splice_in(worker, response, most);
 		if (r == -EAGAIN)
-			r = copy(worker, piece, response, most);
-		/* Of a file that one connection loads, the length tells. */
-		if (download->worker_count > 1 && eddy_now() - download->saved_ns > EDDY_SECOND)
-			save(download);
-		if (r >= 0 && max && piece->at > max)
+			r = copy(worker, response, most);
+		if (r >= 0 && max && worker->piece->at > max)
 			return complain(download, -EFBIG, "the file is larger than allowed");
 	}
-	return r < 0 ? r : check_end(worker, piece, response, end);
-}
-
-/* Whether the first request should have a range, so that further connections may load the rest. */
-static bool asks_for_first_piece(const struct download *download)
-{
-	return !download->known && !download->no_ranges && download->options->connections > 1;
-}
-
-/* Request a piece of the file. */
-static int request_piece(struct download *download, const struct eddyi_piece *piece,
-			 struct eddy_response **ret_response)
-{
-	const struct eddyi_client_partial_state *state = &download->state;
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	const struct eddy_header *header = download->options->headers;
-	uint64_t end = piece->end;
-	char range[64], last[EDDY_U64_SIZE] = "";
-	size_t count = 0;
-
-	for (; header && header->name; header++) {
-		if (count == PROGRAM_HEADERS_MAX)
-			return complain(download, -EINVAL, "there are too many header fields");
-		headers[count++] = *header;
+	if (r < 0)
+		return r;
+	if (end == UINT64_MAX) {
+		eddyi_client_partial_set_total(&download->state, worker->piece->at);
+	} else if (worker->piece->at < end) {
+		worker->retry.is_passing = true;
+		return complain(download, -ECONNRESET,
+				"the server ended the body before its announced length");
+	} else if (eddy_response_read(response, &byte, 1) > 0) {
+		/* Of a body in chunks the end has not been read yet. */
+		return complain(download, -EBADMSG, "the body is longer than announced");
 	}
-	if (asks_for_first_piece(download))
-		end = PIECE_MIN;
-	if (end != UINT64_MAX)
-		eddy_u64_format(end - 1, last);
+	return 0;
+}
+
+/* Request the worker's piece. */
+static int request_piece(struct worker *worker, struct eddy_response **ret_response)
+{
+	struct download *download = worker->download;
+	const struct eddyi_client_partial_state *state = &download->state;
+	const struct eddyi_piece *piece = worker->piece;
+	struct eddy_header headers[4] = { 0 }, *header = headers;
+	struct eddyi_client_hooks hooks = { .headers = headers, .foreign = download->is_foreign };
+	char range[64], last[EDDY_U64_SIZE] = "";
+	bool whole = !piece->at && piece->end == state->total;
+
+	if (piece->end != UINT64_MAX)
+		eddy_u64_format(piece->end - 1, last);
 	snprintf(range, sizeof(range), "bytes=%llu-%s", (unsigned long long)piece->at, last);
 	if (download->options->require_digest)
-		headers[count++] =
-			(struct eddy_header){ "want-repr-digest", "sha-256=10, sha-512=5" };
-	if (piece->at || end != state->total)
-		headers[count++] = (struct eddy_header){ "range", range };
-	if (state->validator[0] && (piece->at || end != state->total))
-		headers[count++] = (struct eddy_header){ "if-range", state->validator };
-	headers[count] = (struct eddy_header){ 0 };
-	return eddy_client_send(download->client, download->options->url,
-				&(struct eddy_client_request){
-					.headers = headers,
-					.timeout_ns = EDDY_NEVER,
-				},
-				ret_response);
+		*header++ = (struct eddy_header){ "want-repr-digest", "sha-256=10, sha-512=5" };
+	if (!whole)
+		*header++ = (struct eddy_header){ "range", range };
+	if (!whole && can_resume(download))
+		*header++ = (struct eddy_header){ "if-range", state->validator };
+	worker->is_redirected = download->redirected[0];
+	return eddyi_client_send(download->client,
+				 worker->is_redirected ? download->redirected : download->url,
+				 &(struct eddy_client_request){
+					 .headers = download->options->headers,
+					 .timeout_ns = EDDY_NEVER,
+				 },
+				 &hooks, ret_response);
 }
 
-static void add_workers(struct download *download, const struct eddy_response *response);
+static void add_workers(struct download *download);
 
-/* Request a piece, and receive what comes of it. Return: 0; -errno, and trouble.passing. */
-static int fetch(struct worker *worker, struct eddyi_piece *piece)
+/* Request the worker's piece, and receive what comes of it. Return: 0; -errno. */
+static int fetch(struct worker *worker)
 {
 	struct download *download = worker->download;
 	struct eddy_response *response;
-	uint64_t end = UINT64_MAX;
-	int r;
+	bool is_lost = download->known && !can_resume(download) && worker->piece->at;
+	uint64_t end = 0;
+	int r = is_lost ? restart(download) : 0;
 
-	worker->trouble = (struct trouble){ 0 };
-	/* What can't be continued begins again. */
-	if (download->known && !can_resume(download) && piece->at) {
-		r = restart(download);
-		if (r < 0)
-			return r;
-		piece = &download->state.pieces[0];
-	}
-	r = request_piece(download, piece, &response);
-	if (r < 0) {
-		worker->trouble.passing = eddyi_retry_is_passing(r, download->answered);
+	worker->retry.is_passing = false;
+	if (r < 0)
 		return r;
+	r = request_piece(worker, &response);
+	if (r < 0) {
+		forget_redirect(download);
+		return eddyi_retry_fail(&worker->retry, r, download->answered);
 	}
 	download->answered = true;
-	if (eddy_response_status(response) == 200) {
-		r = judge_whole(download, &piece, response);
-		end = piece->end;
-	} else if (eddy_response_status(response) == 206) {
-		r = judge_part(download, piece, response, &end);
-		if (r == 0)
-			add_workers(download, response);
+	r = check_response(worker, response, &end);
+	if (r > 0) {
+		if (!worker->is_redirected)
+			set_url(download, response);
+		add_workers(download);
+		r = receive(worker, response, end);
 	} else {
-		r = judge_failure(worker, response);
 		eddyi_response_discard(response);
-		eddy_response_free(response);
-		return r;
 	}
-	if (r == 0)
-		r = receive(worker, piece, response, end);
 	eddy_response_free(response);
 	return r;
 }
 
 /* ---- workers ---- */
 
-/* Take the next piece that no worker has. Return: its index; -1 if there is none. */
-static int take_piece(struct download *download)
+/* Of a piece that one request asks for. */
+static uint64_t piece_size(const struct download *download)
 {
-	struct eddyi_client_partial_state *state = &download->state;
-	int unused = -1;
+	uint64_t size = download->state.total / ((uint64_t)download->options->connections * 4 + 1);
 
-	for (int i = 0; i < EDDYI_PIECES_MAX; i++) {
-		if (download->taken[i])
-			continue;
-		if (state->pieces[i].at < state->pieces[i].end)
-			return i;
-		unused = i;
-	}
-	if (state->next >= state->total || unused < 0)
-		return -1;
-	/* With one connection, the rest in one piece. */
-	state->pieces[unused] = (struct eddyi_piece){ state->next, state->total };
-	if (download->worker_count > 1 && state->total - state->next > download->piece_size)
-		state->pieces[unused].end = state->next + download->piece_size;
-	state->next = state->pieces[unused].end;
-	return unused;
+	if (!is_divisible(download))
+		return UINT64_MAX;
+	if (!download->known || size < PIECE_MIN)
+		return PIECE_MIN;
+	return size < PIECE_MAX ? size : PIECE_MAX;
 }
 
 /* Wait before the next try. Return: 0; the failure if there is no further one; -ECANCELED. */
 static int wait_for_retry(struct worker *worker, int failure)
 {
 	struct download *download = worker->download;
-	struct trouble *trouble = &worker->trouble;
-	uint64_t delay_ns;
 
 	/* It can neither continue nor begin again. */
 	if (download->known && !can_resume(download) &&
 	    (download->given || download->restarts == RESTARTS_MAX))
 		return failure;
-	if (!trouble->passing ||
-	    eddyi_retry_next(&worker->retry, download->received, trouble->after_ns, &delay_ns) < 0)
-		return failure;
-	snprintf(trouble->problem, sizeof(trouble->problem), "%s",
-		 eddy_client_error(download->client));
-	return eddyi_report_wait(&download->report, trouble->problem, delay_ns);
-}
-
-/* Note the failure that ends a worker. */
-static int give_up(struct download *download, int error)
-{
-	if (!download->error || error != -ECANCELED) {
-		download->error = error;
-		snprintf(download->problem, sizeof(download->problem), "%s",
-			 eddy_client_error(download->client));
-	}
-	return error;
+	return eddyi_retry_wait(&worker->retry, &download->report, download->done.received,
+				failure);
 }
 
 static int work(void *arg)
 {
 	struct worker *worker = arg;
 	struct download *download = worker->download;
-	int r = 0, at;
+	int r = 0;
 
-	while (r == 0 && (at = take_piece(download)) >= 0) {
-		download->taken[at] = true;
-		download->taken_count++;
-		worker->piece = at;
-		r = fetch(worker, &download->state.pieces[at]);
-		/* After a restart, the only piece is the first. */
-		download->taken[download->taken[at] ? at : 0] = false;
-		download->taken_count--;
-		if (r < 0 && worker->trouble.passing) {
-			int waited = wait_for_retry(worker, r);
-
-			/* Others go on with its piece. */
-			if (waited == r && download->taken_count) {
-				give_up(download, r);
-				break;
-			}
-			r = waited;
-		}
+	while (r == 0 && (worker->piece = eddyi_client_partial_take(&download->state,
+								    piece_size(download)))) {
+		r = fetch(worker);
+		worker->piece->is_taken = false;
+		worker->piece = NULL;
+		if (eddyi_client_partial_missing(&download->state))
+			save(download);
+		if (r < 0)
+			r = wait_for_retry(worker, r);
 	}
 	free(worker->buf);
 	worker->buf = NULL;
-	download->failed |= r < 0;
-	return r < 0 ? give_up(download, r) : 0;
+	download->running--;
+	/* If the server does not serve this one any more, others go on with its piece. */
+	if (r < 0 && worker->retry.is_passing && r != -ECANCELED && download->running)
+		return 0;
+	if (r < 0 && !download->problem[0])
+		snprintf(download->problem, sizeof(download->problem), "%s",
+			 eddy_client_error(download->client));
+	return r;
 }
 
-static void begin_worker(struct download *download)
+static int begin_worker(struct download *download)
 {
 	struct worker *worker = &download->workers[download->worker_count++];
+	int r;
 
-	*worker =
-		(struct worker){ .download = download, .retry.options = &download->options->retry };
+	*worker = (struct worker){
+		.download = download,
+		.retry = { .client = download->client, .options = &download->options->retry },
+	};
+	download->running++;
+	r = eddy_scope_spawn(download->scope, "download", work, worker);
+	download->running -= r < 0;
+	return r;
 }
 
-/* Load the rest by several connections, if that is wanted and can be. */
-static void add_workers(struct download *download, const struct eddy_response *response)
+/* Load the rest by further connections, if that is wanted and possible. */
+static void add_workers(struct download *download)
 {
-	const struct eddyi_client_partial_state *state = &download->state;
-	uint64_t left = state->total - state->next;
+	uint64_t pieces = eddyi_client_partial_missing(&download->state) / piece_size(download) + 1;
 
-	if (download->worker_count > 1 || state->total == UINT64_MAX || state->is_date ||
-	    !state->validator[0] || eddy_response_status(response) != 206)
+	if (download->worker_count > 1 || !is_divisible(download) || pieces < 2)
 		return;
-	for (size_t i = 1; i < EDDYI_PIECES_MAX; i++)
-		left += state->pieces[i].end - state->pieces[i].at;
-	while (left && download->worker_count < download->options->connections) {
-		download->state.is_sequential = false;
-		begin_worker(download);
-		if (eddy_scope_spawn(download->scope, "download", work,
-				     &download->workers[download->worker_count - 1]) < 0)
-			return;
-		left -= left < download->piece_size ? left : download->piece_size;
-	}
+	/* From now on the file's length tells nothing. */
+	download->state.is_sequential = false;
+	if (save(download) < 0)
+		return;
+	while (download->worker_count < download->options->connections &&
+	       download->worker_count < pieces && begin_worker(download) == 0)
+		;
 }
 
 /* Let workers load what is missing. Return: 0; -ESTALE if the file changed; -errno. */
 static int run_workers(struct download *download)
 {
 	struct eddy_scope scope;
+	int r, failure;
 
-	download->error = 0;
-	download->failed = false;
-	download->worker_count = 0;
-	begin_worker(download);
+	download->worker_count = download->running = 0;
+	download->problem[0] = 0;
 	download->scope = &scope;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
-	if (work(&download->workers[0]) < 0)
-		eddy_scope_cancel(&scope);
-	else
+	r = begin_worker(download);
+	if (r == 0)
 		eddy_scope_join(&scope);
-	eddy_scope_end(&scope);
-	download->scope = NULL;
-	if (!download->failed && is_complete(download))
-		return 0;
-	return complain(download, download->error ? download->error : -ECANCELED,
-			download->error ? download->problem : "the call was cancelled");
+	failure = eddy_scope_end(&scope);
+	if (failure < 0 && failure != -ECANCELED)
+		return complain(download, failure, download->problem);
+	if (r == 0 && (failure || eddyi_client_partial_missing(&download->state)))
+		r = -ECANCELED;
+	return r;
 }
 
 /* ---- the call ---- */
-
-/* Find the name that the URL has for the file. */
-static void name_from_url(struct download *download)
-{
-	struct eddy_str url = eddy_str_from(download->options->url), path, name;
-	char decoded[EDDYI_URL_MAX];
-	struct eddyi_url parsed;
-	ssize_t len;
-
-	snprintf(download->name, sizeof(download->name), "index.html");
-	if (eddyi_url_parse(url, &parsed) < 0 || !parsed.path.len)
-		return;
-	path = eddy_str_skip(parsed.path,
-			     (size_t)((const char *)memrchr(parsed.path.ptr, '/', parsed.path.len) +
-				      1 - parsed.path.ptr));
-	if (path.len > sizeof(decoded) || (len = eddyi_syntax_unescape(path, decoded)) < 0)
-		return;
-	if (eddyi_filename_clean(eddy_str(decoded, (size_t)len), &name) == 0)
-		snprintf(download->name, sizeof(download->name), "%.*s", EDDY_FMT(name));
-}
 
 static int take_name(struct download *download)
 {
 	const char *name = download->options->name;
 
 	if (!name) {
-		name_from_url(download);
+		eddyi_source_name_from_url(download->url, download->done.name);
 		return 0;
 	}
-	if (!*name || strlen(name) >= sizeof(download->name) || strchr(name, '/') ||
+	if (!*name || strlen(name) >= sizeof(download->done.name) || strchr(name, '/') ||
 	    strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return complain(download, -EINVAL, "the name of the file is not valid");
-	strcpy(download->name, name);
+	strcpy(download->done.name, name);
 	return 0;
 }
 
 static int open_partial(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
-	int r = eddyi_client_partial_open(&download->partial, options->dir, download->name,
-					  options->url);
+	int r = eddyi_client_partial_open(&download->partial, download->dir, download->done.name,
+					  download->url);
 
 	if (r == -EBUSY)
 		return complain(download, r, "another call downloads a file to this name");
 	if (r < 0)
 		return fail_file(download, r);
+	/* Without a byte that is known there is nothing to continue. */
 	if (options->start_again ||
-	    !eddyi_client_partial_load(&download->partial, &download->state)) {
+	    !eddyi_client_partial_load(&download->partial, &download->state) ||
+	    !(download->done.resumed = count_bytes(download))) {
+		forget(download);
 		r = eddyi_client_partial_clear(&download->partial);
 		return r < 0 ? fail_file(download, r) : 0;
 	}
 	download->known = true;
-	download->resumed = count_bytes(download);
 	/* Of a file that is complete, the last byte shows whether it is still the server's. */
-	if (is_complete(download) && download->resumed)
-		download->state.pieces[0] =
-			(struct eddyi_piece){ --download->resumed, download->state.total };
+	if (download->done.resumed == download->state.total)
+		download->state.pieces[0] = (struct eddyi_piece){ --download->done.resumed,
+								  download->state.total, false };
 	return 0;
 }
 
 /* Compare the file with a digest that the server has sent; a malformed field counts as none. */
-static int check_digest(struct download *download, struct eddy_client_downloaded *done)
+static int check_digest(struct download *download)
 {
 	struct eddyi_digests announced = { 0 }, actual;
 	enum eddyi_digest_algorithm algorithm = EDDYI_DIGEST_SHA256;
@@ -802,51 +747,51 @@ static int check_digest(struct download *download, struct eddy_client_downloaded
 	if (memcmp(actual.bytes[algorithm], announced.bytes[algorithm],
 		   eddyi_digest_len(algorithm)) != 0)
 		return complain(download, -EILSEQ, "the file differs from its digest");
-	done->digest = eddyi_digest_name(algorithm);
+	download->done.digest = eddyi_digest_name(algorithm);
 	return 0;
 }
 
-static int finish(struct download *download, struct eddy_client_downloaded *done)
+static int finish(struct download *download)
 {
 	const struct eddy_client_download *options = download->options;
 	int r;
 
-	done->size = download->state.total;
+	download->done.size = download->state.total;
 	if (options->take)
 		return 0;
-	r = check_digest(download, done);
+	r = check_digest(download);
 	if (r < 0)
 		return r;
 	r = options->sync ? eddy_fsync(download->partial.fd, false) : 0;
 	if (r == 0)
-		r = eddyi_client_partial_publish(&download->partial, download->name,
-						 options->no_replace, &done->replaced);
+		r = eddyi_client_partial_publish(&download->partial, download->done.name,
+						 options->no_replace, &download->done.replaced);
 	if (r == -EEXIST)
 		return complain(download, r, "a file of this name exists");
 	return r < 0 ? fail_file(download, r) : 0;
 }
 
-static int run(struct download *download, struct eddy_client_downloaded *done)
+static int run(struct download *download)
 {
+	struct eddy_scope saving;
 	int r;
 
 	eddyi_report_begin(&download->report);
-	for (;;) {
+	eddy_scope_begin(&saving, NULL);
+	/* On allocation failure a kill loses more. */
+	eddy_scope_spawn(&saving, "save", save_each_second, download);
+	/* Several workers may have parts of an old file. */
+	do
 		r = run_workers(download);
-		if (r != -ESTALE)
-			break;
-		/* Several workers had parts of the old file. */
-		r = restart(download);
-		if (r < 0)
-			break;
-	}
+	while (r == -ESTALE && (r = restart(download)) == 0);
+	eddy_scope_end(&saving);
 	if (r == 0)
-		r = finish(download, done);
+		r = finish(download);
 	eddyi_report_end(&download->report);
 	return r;
 }
 
-static int open_and_run(struct download *download, struct eddy_client_downloaded *done)
+static int open_and_run(struct download *download)
 {
 	struct eddy_scope shield;
 	bool keep;
@@ -855,38 +800,39 @@ static int open_and_run(struct download *download, struct eddy_client_downloaded
 	if (r == 0 && !download->options->take)
 		r = open_partial(download);
 	if (r == 0)
-		r = run(download, done);
+		r = run(download);
 	keep = r == 0 || (r != -EILSEQ && can_resume(download));
 	if (download->partial.fd < 0)
 		return r;
 	if (r < 0 && keep) {
-		char problem[sizeof(download->client->error)];
-
-		memcpy(problem, download->client->error, sizeof(problem));
 		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 		save(download);
 		eddy_scope_end(&shield);
-		memcpy(download->client->error, problem, sizeof(problem));
 	}
 	eddyi_client_partial_close(&download->partial, keep);
 	return r;
 }
 
-int eddy_client_download(struct eddy_client *client, const struct eddy_client_download *options,
+int eddy_client_download(struct eddy_client *client, const char *url, int dir,
+			 const struct eddy_client_download *options,
 			 struct eddy_client_downloaded *ret_downloaded)
 {
-	struct eddy_client_downloaded done = { 0 };
-	struct eddy_client_download own = *options;
+	struct eddy_client_download own = { 0 };
 	struct download *download = client ? calloc(1, sizeof(*download)) : NULL;
 	int r;
 
 	if (!download)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
-	own.connections = own.take || !own.connections      ? 1 :
-			  own.connections < CONNECTIONS_MAX ? own.connections :
-							      CONNECTIONS_MAX;
+	if (options)
+		own = *options;
+	if (own.take || !own.connections)
+		own.connections = 1;
+	if (own.connections > EDDYI_CONNECTIONS_MAX)
+		own.connections = EDDYI_CONNECTIONS_MAX;
 	*download = (struct download){
 		.client = client,
+		.url = url,
+		.dir = dir,
 		.options = &own,
 		.partial.fd = -1,
 		.report = { .progress = own.progress,
@@ -894,14 +840,12 @@ int eddy_client_download(struct eddy_client *client, const struct eddy_client_do
 			    .fill = fill_report,
 			    .arg = download },
 	};
+	eddy_mutex_init(&download->saving);
 	forget(download);
-	r = open_and_run(download, &done);
-	done.received = download->received;
-	done.resumed = download->resumed;
-	done.retries = download->report.retries;
-	memcpy(done.name, download->name, sizeof(done.name));
-	free(download);
+	r = open_and_run(download);
+	download->done.retries = download->report.retries;
 	if (r == 0)
-		*ret_downloaded = done;
+		*ret_downloaded = download->done;
+	free(download);
 	return r;
 }

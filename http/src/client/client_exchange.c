@@ -131,7 +131,9 @@ static bool is_sent(const struct eddyi_call *call, const char *name)
 					       "repr-digest",      NULL };
 
 	return !(call->foreign && is_one_of(name, secrets)) &&
-	       !(call->without_body && is_one_of(name, of_body));
+	       !(call->without_body && is_one_of(name, of_body)) &&
+	       !(call->hooks && call->hooks->continues &&
+		 (strncasecmp(name, "content-", 8) == 0 || strncasecmp(name, "if-", 3) == 0));
 }
 
 static size_t fields_size(const struct eddy_header *header)
@@ -150,6 +152,8 @@ static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
 
 	for (unsigned i = 0; i < call->watch_count; i++)
 		size += fields_size(call->watches[i].fields);
+	if (call->hooks)
+		size += fields_size(call->hooks->headers);
 	return size + fields_size(call->request->headers);
 }
 
@@ -163,14 +167,10 @@ static char *put_field(char *at, const char *name, const char *value)
 	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
 }
 
-static char *put_observed(char *at, const struct eddyi_call *call)
+static char *put_fields(char *at, const struct eddy_header *header)
 {
-	for (unsigned i = 0; i < call->watch_count; i++) {
-		const struct eddy_header *header = call->watches[i].fields;
-
-		for (; header && header->name; header++)
-			at = put_field(at, header->name, header->value);
-	}
+	for (; header && header->name; header++)
+		at = put_field(at, header->name, header->value);
 	return at;
 }
 
@@ -219,7 +219,10 @@ struct eddy_str eddyi_client_make_head(const struct eddyi_call *call)
 	for (; header && header->name; header++)
 		if (is_sent(call, header->name))
 			at = put_field(at, header->name, header->value);
-	at = put_observed(at, call);
+	if (call->hooks)
+		at = put_fields(at, call->hooks->headers);
+	for (unsigned i = 0; i < call->watch_count; i++)
+		at = put_fields(at, call->watches[i].fields);
 	at = put_framing(at, call);
 	if (call->request->expect_continue && !call->without_body)
 		at = put_field(at, "expect", "100-continue");

@@ -7,8 +7,11 @@
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
+#include <eddy/task.h>
 
 #define CLEAN_UP_NS (10 * EDDY_SECOND)
+#define LOCK_TRIES 50
+#define LOCK_NS (10 * EDDY_MS)
 /* Limit of the target's name within that of the hidden file. */
 #define NAME_MAX_LEN 200
 
@@ -23,7 +26,7 @@ struct record {
 	uint64_t check; /* hash of all before it */
 };
 
-static const char magic[8] = "eddy-dl1";
+static const char magic[8] = "eddy-dl2";
 
 static uint64_t hash(const void *bytes, size_t len)
 {
@@ -56,9 +59,12 @@ static int is_current(const struct eddyi_client_partial *partial)
 
 static int lock(struct eddyi_client_partial *partial)
 {
-	/* Without locks on the file system it stays unlocked. */
-	if (eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return -EBUSY;
+	/* Without locks on the file system it stays unlocked. The kernel closes the files of a ring
+	 * a moment after its process was killed. */
+	for (unsigned i = 0;
+	     eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+		if (i == LOCK_TRIES || eddy_sleep(LOCK_NS) < 0)
+			return -EBUSY;
 	return is_current(partial);
 }
 
@@ -105,6 +111,51 @@ int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, con
 	return r;
 }
 
+/* ---- pieces ---- */
+
+uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state)
+{
+	uint64_t missing = 0;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		missing += state->pieces[i].end - state->pieces[i].at;
+	return missing;
+}
+
+void eddyi_client_partial_set_total(struct eddyi_client_partial_state *state, uint64_t total)
+{
+	struct eddyi_piece *pieces = state->pieces;
+
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		pieces[i].end = pieces[i].end < total ? pieces[i].end : total;
+		pieces[i].at = pieces[i].at < total ? pieces[i].at : total;
+	}
+	state->total = total;
+}
+
+struct eddyi_piece *eddyi_client_partial_take(struct eddyi_client_partial_state *state,
+					      uint64_t most)
+{
+	struct eddyi_piece *piece = NULL, *unused = NULL, *at = state->pieces;
+
+	for (; at < state->pieces + EDDYI_PIECES_MAX; at++) {
+		if (at->is_taken)
+			continue;
+		if (at->at == at->end)
+			unused = at;
+		else if (!piece || at->at < piece->at)
+			piece = at;
+	}
+	if (!piece)
+		return NULL;
+	if (unused && piece->end - piece->at > most) {
+		*unused = (struct eddyi_piece){ piece->at + most, piece->end, false };
+		piece->end = unused->at;
+	}
+	piece->is_taken = true;
+	return piece;
+}
+
 /* ---- the state ---- */
 
 static bool read_record(const struct eddyi_client_partial *partial, struct record *record)
@@ -121,24 +172,31 @@ static bool read_record(const struct eddyi_client_partial *partial, struct recor
 	       record->check == hash(record, offsetof(struct record, check));
 }
 
-/* Check the state against the file, and learn from its length.
+/* Check the state against the file, whose length tells what a sequential one has.
  * Return: false if they do not match. */
 static bool fits(struct record *record, uint64_t size)
 {
 	struct eddyi_client_partial_state *state = &record->state;
 	char boot[40];
 	bool is_same_boot;
+	uint64_t have;
 
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
+		if (state->pieces[i].at > state->pieces[i].end ||
+		    state->pieces[i].end > state->total)
+			return false;
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
-	if (state->is_sequential) {
-		if (is_same_boot || state->pieces[0].at > size)
-			state->pieces[0].at = size;
-		return size <= state->total;
-	}
 	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
 	 * with holes does not tell which are there. */
-	return is_same_boot;
+	if (!state->is_sequential)
+		return is_same_boot;
+	have = state->total - eddyi_client_partial_missing(state);
+	if (is_same_boot || have > size)
+		have = size;
+	memset(state->pieces, 0, sizeof(state->pieces));
+	state->pieces[0] = (struct eddyi_piece){ have, state->total, false };
+	return size <= state->total;
 }
 
 bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
@@ -198,7 +256,14 @@ int eddyi_client_partial_save(struct eddyi_client_partial *partial,
 	record.url = partial->url;
 	record.inode = st.st_ino;
 	read_boot(record.boot);
-	record.state = *state;
+	/* Without padding, and what belongs to the process. */
+	record.state.total = state->total;
+	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++) {
+		record.state.pieces[i].at = state->pieces[i].at;
+		record.state.pieces[i].end = state->pieces[i].end;
+	}
+	record.state.is_sequential = state->is_sequential;
+	memcpy(record.state.validator, state->validator, sizeof(state->validator));
 	record.check = hash(&record, offsetof(struct record, check));
 	return eddy_write_all(partial->state_fd, &record, sizeof(record), 0);
 }

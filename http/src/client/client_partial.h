@@ -5,7 +5,9 @@
 
 #include <eddy/str.h>
 
-#define EDDYI_PIECES_MAX 16
+#define EDDYI_CONNECTIONS_MAX 16
+/* One for each connection, and the rest. */
+#define EDDYI_PIECES_MAX (EDDYI_CONNECTIONS_MAX + 1)
 #define EDDYI_VALIDATOR_SIZE 512
 #define EDDYI_NAME_SIZE 256
 
@@ -13,18 +15,18 @@
 struct eddyi_piece {
 	uint64_t at;
 	uint64_t end;
+	bool is_taken; /* a connection loads it, and it alone changes it */
 };
 
-/* Invariant: missing are the pieces, which do not overlap and are below `next`, and everything from
- * `next` to `total`. */
+/* Invariants:
+ * 1. The pieces are all that is missing, and do not overlap.
+ * 2. If the total is unknown, it is UINT64_MAX, and a piece ends there. */
 struct eddyi_client_partial_state {
-	uint64_t total; /* UINT64_MAX: unknown */
-	uint64_t next;
+	uint64_t total;
 	struct eddyi_piece pieces[EDDYI_PIECES_MAX];
 	/* Written from front to back: the file's length tells how much there is. */
 	bool is_sequential;
-	bool is_date;                         /* the validator is a modification time */
-	char validator[EDDYI_VALIDATOR_SIZE]; /* an entity tag, or such; empty: none */
+	char validator[EDDYI_VALIDATOR_SIZE]; /* an entity tag, or a date; empty: none */
 };
 
 struct eddyi_client_partial {
@@ -41,6 +43,17 @@ struct eddyi_client_partial {
  * Return: 0; -EBUSY if it is locked; -EEXIST if it is no regular file; -errno. */
 int eddyi_client_partial_open(struct eddyi_client_partial *partial, int dir, const char *name,
 			      const char *url);
+
+/* Count the bytes that are missing. */
+uint64_t eddyi_client_partial_missing(const struct eddyi_client_partial_state *state);
+
+/* Set the file's size, when it is known. */
+void eddyi_client_partial_set_total(struct eddyi_client_partial_state *state, uint64_t total);
+
+/* Take the first piece that is not taken, of a longer one `most` bytes. Return: NULL if there is
+ * none. */
+struct eddyi_piece *eddyi_client_partial_take(struct eddyi_client_partial_state *state,
+					      uint64_t most);
 
 /* Read what is known of it. Suspends. Return: false if it can't be continued. */
 bool eddyi_client_partial_load(struct eddyi_client_partial *partial,

@@ -1,8 +1,7 @@
 /* Uploads of files: "Resumable Uploads for HTTP", draft-ietf-httpbis-resumable-upload. */
 #include "client.h"
-#include "client_report.h"
+#include "client_retry.h"
 #include "files/digest_file.h"
-#include "message/status.h"
 #include "text/structured.h"
 
 #include <eddy/internal/outside.h>
@@ -11,12 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INTEROP_VERSION "8"
 /* How often the upload begins again because the server has lost it, or limits its requests. */
 #define RESTARTS_MAX 5
 #define CAREFUL_MIN EDDY_MIB
-#define OWN_HEADERS 6
-#define PROGRAM_HEADERS_MAX 100
+
+static const struct eddy_header version = { "upload-draft-interop-version", "8" };
 
 /* Invariants:
  * 1. `offset` is what the server has for certain, if `location` is set; else 0.
@@ -24,6 +22,8 @@
  *    request until its response tells. */
 struct upload {
 	struct eddy_client *client;
+	const char *target; /* the program's URL */
+	int fd;
 	const struct eddy_client_upload *options;
 	struct eddyi_report report;
 	struct eddyi_retry retry;
@@ -36,6 +36,8 @@ struct upload {
 	bool asks;
 	bool in_pieces; /* the first request may not have all of the file */
 	bool stopped;   /* a limit ended the request, not a failure */
+	bool resumes;   /* an upload of an earlier call, which the server has not confirmed yet */
+	uint64_t resumed;
 	uint64_t offset;
 	uint64_t most;  /* the largest offset so far */
 	uint64_t begun; /* offset and length of the running request */
@@ -45,8 +47,6 @@ struct upload {
 	uint64_t append_min;
 	unsigned restarts;
 	char digest[EDDYI_DIGEST_TEXT_SIZE]; /* empty: none is sent */
-	bool passing;                        /* of the last failure */
-	uint64_t after_ns;                   /* the delay that the server asked for */
 	struct eddy_response *response;
 };
 
@@ -63,7 +63,10 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 	progress->bytes = upload->offset;
 	if (upload->hooks.moving)
 		progress->bytes = upload->begun + *upload->hooks.moving;
+	progress->resumed = upload->resumed;
 	progress->connections = upload->report.waits_for == NULL;
+	progress->can_resume = upload->location != NULL;
+	progress->upload_url = upload->location;
 }
 
 static int complain(struct upload *upload, int error, const char *text)
@@ -73,29 +76,35 @@ static int complain(struct upload *upload, int error, const char *text)
 
 /* ---- fields ---- */
 
-/* Get an integer, or a boolean as "?1", of a structured field (RFC 9651). Parameters are ignored.
- * Return: false if it is absent or malformed, which counts as absent. */
-static bool take_integer(const struct eddy_response *response, const char *name, uint64_t *ret)
+/* Get an item of a structured field (RFC 9651); one that is malformed counts as absent.
+ * Return: its value; `otherwise` if it is absent or of another type. */
+static int64_t get_item(const struct eddy_response *response, const char *name,
+			enum eddyi_structured_type type, int64_t otherwise)
 {
 	struct eddy_str value = eddy_response_header(response, name);
-	const char *parameters = value.ptr ? memchr(value.ptr, ';', value.len) : NULL;
+	struct eddyi_structured item;
 
-	if (parameters)
-		value = eddy_str_trim(eddy_str(value.ptr, (size_t)(parameters - value.ptr)));
-	return value.ptr && value.len <= 15 && eddy_str_to_u64(value, ret) == 0;
+	if (!value.ptr || eddyi_structured_parse_item(value, &item) < 0 || item.type != type)
+		return otherwise;
+	return item.integer;
 }
 
-static bool is_boolean(const struct eddy_response *response, const char *name, const char *want)
+/* Get upload-complete. Return: 1; 0; -1 if it is absent. */
+static int completeness(const struct upload *upload)
 {
-	struct eddy_str value = eddy_response_header(response, name);
-
-	return value.ptr && eddy_str_starts(value, eddy_str_from(want)) &&
-	       (value.len == 2 || value.ptr[2] == ';');
+	return (int)get_item(upload->response, "upload-complete", EDDYI_STRUCTURED_BOOLEAN, -1);
 }
 
-static bool is_complete(const struct eddy_response *response)
+/* Get upload-offset. Return: false if there is none within the file. */
+static bool get_offset(const struct upload *upload, const struct eddy_response *response,
+		       uint64_t *ret_offset)
 {
-	return is_boolean(response, "upload-complete", "?1");
+	int64_t offset = get_item(response, "upload-offset", EDDYI_STRUCTURED_INTEGER, -1);
+
+	if (offset < 0 || (uint64_t)offset > size_of(upload))
+		return false;
+	*ret_offset = (uint64_t)offset;
+	return true;
 }
 
 /* Take the server's limits. A field that is malformed is ignored. */
@@ -129,16 +138,16 @@ static void take_limits(struct upload *upload, const struct eddy_response *respo
 	upload->append_min = append_min;
 }
 
-/* Take the URL of the upload resource. Return: 0; -EPERM, -EBADMSG; -ENOMEM. */
-static int take_location(struct upload *upload, const struct eddy_response *response)
+/* Take the URL of the upload resource, relative to `base`. Return: 0; -EPERM, -EBADMSG; -ENOMEM. */
+static int take_location(struct upload *upload, const struct eddyi_url *base, struct eddy_str value)
 {
-	struct eddy_str value = eddy_response_header(response, "location"), text;
+	struct eddy_str text;
 	struct eddyi_url url;
 	int r;
 
 	if (!value.ptr)
 		return 0;
-	r = eddyi_url_resolve(&upload->arena, &response->url, value, &url, &text);
+	r = eddyi_url_resolve(&upload->arena, base, value, &url, &text);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
@@ -156,33 +165,9 @@ static int take_location(struct upload *upload, const struct eddy_response *resp
 	return 0;
 }
 
-/* Whether a field of the program describes the file, or the target: the first request alone has
- * it. */
-static bool is_of_first(const char *name)
+static int take_location_field(struct upload *upload, const struct eddy_response *response)
 {
-	return strncasecmp(name, "content-", 8) == 0 || strncasecmp(name, "if-", 3) == 0;
-}
-
-static bool is_secret(const char *name)
-{
-	return strcasecmp(name, "authorization") == 0 || strcasecmp(name, "cookie") == 0 ||
-	       strcasecmp(name, "proxy-authorization") == 0;
-}
-
-/* Copy the program's fields. Return: their number; -EINVAL if there are too many. */
-static int put_headers(struct upload *upload, struct eddy_header *headers, bool first)
-{
-	const struct eddy_header *header = upload->options->headers;
-	int count = 0;
-
-	for (; header && header->name; header++) {
-		if (count == PROGRAM_HEADERS_MAX)
-			return complain(upload, -EINVAL, "there are too many header fields");
-		if ((first || !is_of_first(header->name)) &&
-		    !(upload->is_foreign && !first && is_secret(header->name)))
-			headers[count++] = *header;
-	}
-	return count;
+	return take_location(upload, &response->url, eddy_response_header(response, "location"));
 }
 
 /* ---- requests ---- */
@@ -198,7 +183,7 @@ static int take_interim(void *data, struct eddy_response *interim)
 		return 0;
 	take_limits(upload, interim);
 	if (!upload->location)
-		r = take_location(upload, interim);
+		r = take_location_field(upload, interim);
 	if (r < 0)
 		return r;
 	/* Such a request must not be sent to its end. */
@@ -206,8 +191,7 @@ static int take_interim(void *data, struct eddy_response *interim)
 			  (size_of(upload) > upload->size_max || upload->len > upload->append_max);
 	if (upload->stopped)
 		return complain(upload, -ECANCELED, "the server limits the upload");
-	if (take_integer(interim, "upload-offset", &offset) && offset <= size_of(upload) &&
-	    offset > upload->most)
+	if (get_offset(upload, interim, &offset) && offset > upload->most)
 		upload->most = offset;
 	return 0;
 }
@@ -227,12 +211,12 @@ static bool is_careful(const struct upload *upload)
 	return !upload->location && (upload->len > CAREFUL_MIN || upload->report.retries > 0);
 }
 
-/* Send a request with `len` bytes of the file from `begun` on, or without a body if `method` is
- * HEAD or DELETE. Return: 0, and a response; -errno. */
+/* Send a request with these fields and `len` bytes of the file from `begun` on; HEAD and DELETE have
+ * no body. Return: 0, and a response; -errno. */
 static int ask(struct upload *upload, const char *method, const char *url,
 	       const struct eddy_header *headers, uint64_t len)
 {
-	struct eddy_client_file file = { upload->options->fd, upload->begun, len };
+	struct eddy_client_file file = { upload->fd, upload->begun, len };
 	bool has_body = strcmp(method, "HEAD") != 0 && strcmp(method, "DELETE") != 0;
 	int r;
 
@@ -241,30 +225,31 @@ static int ask(struct upload *upload, const char *method, const char *url,
 	upload->stopped = false;
 	/* After a failure, only the server knows how much it has. */
 	upload->asks = true;
+	upload->hooks.headers = headers;
+	upload->hooks.continues = url == upload->location;
+	upload->hooks.foreign = upload->hooks.continues && upload->is_foreign;
 	r = eddyi_client_send(upload->client, url,
 			      &(struct eddy_client_request){
 				      .method = method,
-				      .headers = headers,
+				      .headers = upload->options->headers,
 				      .file = has_body ? &file : NULL,
 				      .expect_continue = has_body && is_careful(upload),
 				      .timeout_ns = EDDY_NEVER,
 			      },
 			      &upload->hooks, &upload->response);
-	upload->passing = r < 0 &&
-			  eddyi_retry_is_passing(r, upload->report.retries > 0 || upload->location);
-	upload->after_ns = 0;
-	return r;
+	return eddyi_retry_fail(&upload->retry, r, upload->report.retries > 0 || upload->location);
 }
 
 /* Note a response that is no success. Return: -errno. */
 static int fail_status(struct upload *upload)
 {
-	int status = eddy_response_status(upload->response);
+	int r = eddyi_retry_fail_status(&upload->retry, upload->response);
 
-	upload->passing = eddyi_retry_is_passing_status(status) && !is_complete(upload->response);
-	eddy_response_retry_after(upload->response, &upload->after_ns);
-	return eddyi_client_fail(upload->client, eddyi_retry_error_of(status),
-				 "the server answered %d %s", status, eddyi_status_phrase(status));
+	if (completeness(upload) == 1) {
+		upload->retry.is_passing = false;
+		upload->location = NULL;
+	}
+	return r;
 }
 
 static bool is_success(const struct upload *upload)
@@ -275,7 +260,7 @@ static bool is_success(const struct upload *upload)
 /* Whether the server has answered that a request was too large, and how large one may be. */
 static bool was_too_large(struct upload *upload, uint64_t len)
 {
-	if (eddy_response_status(upload->response) != 413)
+	if (eddy_response_status(upload->response) != 413 || completeness(upload) == 1)
 		return false;
 	take_limits(upload, upload->response);
 	return upload->append_max && upload->append_max < len && ++upload->restarts <= RESTARTS_MAX;
@@ -285,17 +270,22 @@ static bool was_too_large(struct upload *upload, uint64_t len)
 static int lose_location(struct upload *upload)
 {
 	upload->location = NULL;
-	upload->is_foreign = false;
-	upload->asks = false;
+	upload->asks = upload->resumes = false;
 	upload->offset = upload->begun = 0;
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
 }
 
-static bool is_lost(const struct upload *upload)
+/* Check the response of the upload resource.
+ * Return: 1 if it is a success; 0 if the upload has to begin again; -errno. */
+static int check_response(struct upload *upload)
 {
 	int status = eddy_response_status(upload->response);
 
-	return status == 404 || status == 410;
+	if (is_success(upload))
+		return 1;
+	return (status == 404 || status == 410) && completeness(upload) != 1 ?
+		       lose_location(upload) :
+		       fail_status(upload);
 }
 
 static void advance(struct upload *upload, uint64_t offset)
@@ -316,26 +306,22 @@ static uint64_t piece_len(const struct upload *upload)
 /* Begin the upload. Return: 1 if it is complete; 0; -errno. */
 static int create(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
+	struct eddy_header headers[5] = { 0 }, *header = headers;
 	uint64_t len = upload->in_pieces ? piece_len(upload) : size_of(upload);
 	bool whole = len == size_of(upload);
 	char length[EDDY_U64_SIZE];
-	int count = put_headers(upload, headers, true), r;
+	int r;
 
-	if (count < 0)
-		return count;
 	eddy_u64_format(size_of(upload), length);
 	if (!upload->options->plain) {
-		headers[count++] =
-			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-		headers[count++] = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
-		headers[count++] = (struct eddy_header){ "upload-length", length };
+		*header++ = version;
+		*header++ = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
+		*header++ = (struct eddy_header){ "upload-length", length };
 	}
 	if (upload->digest[0])
-		headers[count++] = (struct eddy_header){ "repr-digest", upload->digest };
-	headers[count] = (struct eddy_header){ 0 };
+		*header = (struct eddy_header){ "repr-digest", upload->digest };
 	upload->begun = 0;
-	r = ask(upload, upload->options->method, upload->options->url, headers, len);
+	r = ask(upload, upload->options->method, upload->target, headers, len);
 	if (r < 0)
 		return r;
 	if (was_too_large(upload, len)) {
@@ -344,10 +330,10 @@ static int create(struct upload *upload)
 	}
 	if (!is_success(upload))
 		return fail_status(upload);
-	if (whole && !is_boolean(upload->response, "upload-complete", "?0"))
+	if (whole && completeness(upload) != 0)
 		return 1;
 	take_limits(upload, upload->response);
-	r = take_location(upload, upload->response);
+	r = take_location_field(upload, upload->response);
 	if (r == 0 && !upload->location)
 		return complain(upload, -EBADMSG, "the server named no URL of the upload");
 	advance(upload, len);
@@ -355,31 +341,34 @@ static int create(struct upload *upload)
 	return r;
 }
 
+static bool is_of_other_size(const struct upload *upload)
+{
+	int64_t length = get_item(upload->response, "upload-length", EDDYI_STRUCTURED_INTEGER, -1);
+
+	return length >= 0 && (uint64_t)length != size_of(upload);
+}
+
 /* Ask how much the server has. Return: 1 if the upload is complete; 0; -errno. */
 static int ask_offset(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	int count = put_headers(upload, headers, false), r;
 	uint64_t offset;
+	int r = ask(upload, "HEAD", upload->location, (struct eddy_header[]){ version, { 0 } }, 0);
 
-	if (count < 0)
-		return count;
-	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-	headers[count] = (struct eddy_header){ 0 };
-	r = ask(upload, "HEAD", upload->location, headers, 0);
-	if (r < 0)
+	if (r == 0)
+		r = check_response(upload);
+	if (r <= 0)
 		return r;
-	if (is_lost(upload))
+	if (upload->resumes && is_of_other_size(upload))
 		return lose_location(upload);
-	if (!is_success(upload))
-		return fail_status(upload);
-	if (is_complete(upload->response))
+	if (completeness(upload) == 1)
 		return 1;
-	if (!take_integer(upload->response, "upload-offset", &offset) || offset > size_of(upload))
+	if (!get_offset(upload, upload->response, &offset))
 		return complain(upload, -EBADMSG, "the server sent no valid offset of the upload");
 	take_limits(upload, upload->response);
 	advance(upload, offset);
-	upload->asks = false;
+	if (upload->resumes)
+		upload->resumed = offset;
+	upload->asks = upload->resumes = false;
 	return 0;
 }
 
@@ -388,48 +377,47 @@ static int take_conflict(struct upload *upload)
 {
 	uint64_t offset;
 
-	if (take_integer(upload->response, "upload-offset", &offset) && offset <= size_of(upload)) {
+	if (get_offset(upload, upload->response, &offset)) {
 		advance(upload, offset);
 		upload->asks = false;
 	}
 	fail_status(upload);
-	upload->passing = true;
+	upload->retry.is_passing = true;
 	return complain(upload, -EREMOTEIO, "the server has another part of the file");
 }
 
 /* Append the next bytes. Return: 1 if the upload is complete; 0; -errno. */
 static int append(struct upload *upload)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
 	uint64_t len = piece_len(upload);
 	bool last = upload->offset + len == size_of(upload);
-	int count = put_headers(upload, headers, false), r;
 	char offset[EDDY_U64_SIZE];
+	const struct eddy_header headers[] = {
+		version,
+		{ "upload-complete", last ? "?1" : "?0" },
+		{ "upload-offset", offset },
+		{ "content-type", "application/partial-upload" },
+		{ 0 },
+	};
+	int r;
 
-	if (count < 0)
-		return count;
 	if (!last && (!len || len < upload->append_min))
 		return complain(upload, -EREMOTEIO, "the server's limits exclude each other");
 	eddy_u64_format(upload->offset, offset);
-	headers[count++] = (struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-	headers[count++] = (struct eddy_header){ "upload-complete", last ? "?1" : "?0" };
-	headers[count++] = (struct eddy_header){ "upload-offset", offset };
-	headers[count++] = (struct eddy_header){ "content-type", "application/partial-upload" };
-	headers[count] = (struct eddy_header){ 0 };
 	upload->begun = upload->offset;
 	r = ask(upload, "PATCH", upload->location, headers, len);
 	if (r < 0)
 		return r;
-	if (eddy_response_status(upload->response) == 409)
+	/* The response to a complete upload is final, even if it is no success. */
+	if (eddy_response_status(upload->response) == 409 && completeness(upload) != 1)
 		return take_conflict(upload);
-	if (is_lost(upload))
-		return lose_location(upload);
 	/* The offset is asked for again, and the next piece is smaller. */
 	if (was_too_large(upload, len))
 		return 0;
-	if (!is_success(upload))
-		return fail_status(upload);
-	if (last && !is_boolean(upload->response, "upload-complete", "?0"))
+	r = check_response(upload);
+	if (r <= 0)
+		return r;
+	if (last && completeness(upload) != 0)
 		return 1;
 	advance(upload, upload->offset + len);
 	upload->asks = false;
@@ -440,55 +428,40 @@ static int append(struct upload *upload)
 
 static bool may_repeat(const struct upload *upload)
 {
-	static const char *const idempotent[] = { "PUT", "DELETE" };
 	int status = upload->response ? eddy_response_status(upload->response) : 0;
 
-	if (upload->location || status == 408 || status == 429 || status == 503)
-		return true;
-	for (size_t i = 0; i < sizeof(idempotent) / sizeof(*idempotent); i++)
-		if (strcmp(upload->options->method, idempotent[i]) == 0)
-			return true;
-	return false;
+	return upload->location || status == 408 || status == 429 || status == 503 ||
+	       strcmp(upload->options->method, "PUT") == 0;
 }
 
-static int check_file(struct upload *upload)
+static bool has_changed(const struct upload *upload)
 {
 	struct stat st;
 
-	if (eddyi_fstat_now(upload->options->fd, &st) < 0)
-		return complain(upload, -errno, "can't get the status of the file");
-	if (st.st_size != upload->st.st_size || st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
-	    st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec)
-		return complain(upload, -ESTALE, "the file changed during the upload");
-	return 0;
+	return eddyi_fstat_now(upload->fd, &st) < 0 || st.st_size != upload->st.st_size ||
+	       st.st_mtim.tv_sec != upload->st.st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec;
 }
 
-/* Tell the server that the upload will not be completed. */
-static int cancel_upload(struct upload *upload, int error)
+/* Tell the server that the upload will not be completed. Return: `error`. */
+static int cancel_upload(struct upload *upload, int error, const char *text)
 {
-	struct eddy_header headers[PROGRAM_HEADERS_MAX + OWN_HEADERS];
-	int count = put_headers(upload, headers, false);
-
-	if (count >= 0 && upload->location) {
-		headers[count++] =
-			(struct eddy_header){ "upload-draft-interop-version", INTEROP_VERSION };
-		headers[count] = (struct eddy_header){ 0 };
-		ask(upload, "DELETE", upload->location, headers, 0);
-	}
-	upload->passing = false;
-	return complain(upload, error, "the server accepts no file of this size");
+	if (upload->location)
+		ask(upload, "DELETE", upload->location, (struct eddy_header[]){ version, { 0 } },
+		    0);
+	upload->location = NULL;
+	upload->retry.is_passing = false;
+	return complain(upload, error, text);
 }
 
 /* Do the next step. Return: 1 if the upload is complete; 0; -errno. */
 static int step(struct upload *upload)
 {
-	int r = check_file(upload);
-
-	upload->passing = false;
-	if (r < 0)
-		return r;
+	upload->retry.is_passing = false;
+	if (has_changed(upload))
+		return cancel_upload(upload, -ESTALE, "the file changed during the upload");
 	if (size_of(upload) > upload->size_max)
-		return cancel_upload(upload, -EFBIG);
+		return cancel_upload(upload, -EFBIG, "the server accepts no file of this size");
 	if (!upload->location)
 		return create(upload);
 	return upload->asks ? ask_offset(upload) : append(upload);
@@ -496,14 +469,9 @@ static int step(struct upload *upload)
 
 static int wait_for_retry(struct upload *upload, int failure)
 {
-	uint64_t delay_ns;
-	char problem[256];
-
-	if (!upload->passing || !may_repeat(upload) ||
-	    eddyi_retry_next(&upload->retry, upload->most, upload->after_ns, &delay_ns) < 0)
-		return failure;
-	snprintf(problem, sizeof(problem), "%s", eddy_client_error(upload->client));
-	return eddyi_report_wait(&upload->report, problem, delay_ns);
+	return may_repeat(upload) ?
+		       eddyi_retry_wait(&upload->retry, &upload->report, upload->most, failure) :
+		       failure;
 }
 
 static int run(struct upload *upload)
@@ -512,6 +480,11 @@ static int run(struct upload *upload)
 
 	while (r == 0) {
 		r = step(upload);
+		/* The last request may have bytes of both. */
+		if (r > 0 && has_changed(upload)) {
+			upload->location = NULL;
+			return complain(upload, -ESTALE, "the file changed during the upload");
+		}
 		if (r >= 0)
 			continue;
 		r = upload->stopped ? 0 : wait_for_retry(upload, r);
@@ -527,7 +500,7 @@ static int compute_digest(struct upload *upload)
 
 	if (!EDDYI_TLS)
 		return complain(upload, -EPROTONOSUPPORT, "eddy was built without TLS");
-	r = eddyi_digest_of(upload->options->fd, 0, size_of(upload), algorithms, &digests);
+	r = eddyi_digest_of(upload->fd, 0, size_of(upload), algorithms, &digests);
 	if (r < 0)
 		return eddyi_client_fail(upload->client, r, "can't read the file: %s",
 					 strerror(-r));
@@ -537,18 +510,24 @@ static int compute_digest(struct upload *upload)
 
 static int open_and_run(struct upload *upload)
 {
-	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->options->url));
+	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->target));
 	int r;
 
 	if (!url.ptr)
 		return -ENOMEM;
-	if (eddyi_fstat_now(upload->options->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
+	if (eddyi_fstat_now(upload->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
 		return complain(upload, -EINVAL, "only regular files can be uploaded");
 	r = eddyi_url_parse(url, &upload->url);
 	if (r < 0)
 		return complain(upload, r,
 				r == -EINVAL ? "the URL is malformed" :
 					       "the URL's scheme is neither http nor https");
+	if (upload->options->resume_url && !upload->options->plain) {
+		r = take_location(upload, &upload->url, eddy_str_from(upload->options->resume_url));
+		if (r < 0)
+			return r;
+		upload->asks = upload->resumes = true;
+	}
 	eddyi_report_begin(&upload->report);
 	r = upload->options->digest ? compute_digest(upload) : 0;
 	if (r == 0)
@@ -559,22 +538,27 @@ static int open_and_run(struct upload *upload)
 	return r;
 }
 
-int eddy_client_upload(struct eddy_client *client, const struct eddy_client_upload *options,
+int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
+		       const struct eddy_client_upload *options,
 		       struct eddy_client_uploaded *ret_uploaded,
 		       struct eddy_response **ret_response)
 {
-	struct eddy_client_upload own = *options;
+	struct eddy_client_upload own = { 0 };
 	struct upload *upload = client ? calloc(1, sizeof(*upload)) : NULL;
 	int r;
 
 	if (!upload)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
+	if (options)
+		own = *options;
 	if (!own.method)
 		own.method = "PUT";
 	*upload = (struct upload){
 		.client = client,
+		.target = url,
+		.fd = fd,
 		.options = &own,
-		.retry.options = &own.retry,
+		.retry = { .client = client, .options = &own.retry },
 		.hooks = { .interim = take_interim, .data = upload },
 		.report = { .progress = own.progress,
 			    .progress_data = own.progress_data,
@@ -589,6 +573,7 @@ int eddy_client_upload(struct eddy_client *client, const struct eddy_client_uplo
 			.status = eddy_response_status(upload->response),
 			.size = size_of(upload),
 			.sent = upload->hooks.moved,
+			.resumed = upload->resumed,
 			.retries = upload->report.retries,
 			.could_resume = upload->location != NULL,
 		};

@@ -8,6 +8,7 @@
 #include "transfer_command.h"
 
 #include <eddy/io.h>
+#include <eddy/list.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ static const char usage[] =
 struct get {
 	struct transfer_command command;
 	struct eddy_client_download download;
+	const char *url;
+	int dir;
 	const char *output;
 };
 
@@ -49,8 +52,8 @@ static int find_target(struct get *get)
 	struct stat st;
 
 	if (stat(get->output, &st) == 0 && S_ISDIR(st.st_mode)) {
-		get->download.dir = open(get->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		return get->download.dir < 0 ? -errno : 0;
+		get->dir = open(get->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return get->dir < 0 ? -errno : 0;
 	}
 	get->download.name = slash ? slash + 1 : get->output;
 	if (!slash)
@@ -58,25 +61,8 @@ static int find_target(struct get *get)
 	if ((size_t)(slash - get->output) >= sizeof(folder))
 		return -ENAMETOOLONG;
 	memcpy(folder, get->output, (size_t)(slash - get->output) + 1);
-	get->download.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return get->download.dir < 0 ? -errno : 0;
-}
-
-/* What the end of the summary tells. */
-static void describe(const struct eddy_client_downloaded *done, char *text, size_t size)
-{
-	char bytes[BYTES_SIZE];
-	int len = 0;
-
-	text[0] = '\0';
-	if (done->resumed)
-		len += snprintf(text + len, size - (size_t)len, ", %s of it from an earlier run",
-				transfer_command_bytes(done->resumed, bytes));
-	if (done->retries)
-		len += snprintf(text + len, size - (size_t)len, ", %u %s", done->retries,
-				done->retries == 1 ? "retry" : "retries");
-	if (done->digest)
-		snprintf(text + len, size - (size_t)len, ", %s checked", done->digest);
+	get->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return get->dir < 0 ? -errno : 0;
 }
 
 static int fail(struct get *get, struct eddy_client *client, int error)
@@ -104,22 +90,22 @@ static int fail(struct get *get, struct eddy_client *client, int error)
 
 static int run(struct transfer_command *command, struct eddy_client *client)
 {
-	struct get *get = (struct get *)command;
+	struct get *get = eddy_of(command, struct get, command);
 	struct eddy_client_downloaded done;
-	char more[160];
+	char digest[32];
 	int r;
 
 	get->download.headers = command->headers;
 	get->download.retry = command->retry;
 	get->download.progress = transfer_command_show;
 	get->download.progress_data = command;
-	r = eddy_client_download(client, &get->download, &done);
+	r = eddy_client_download(client, get->url, get->dir, &get->download, &done);
 	if (r < 0)
 		return fail(get, client, r);
 	transfer_command_printable(eddy_str_from(get->download.take ? "-" : done.name),
 				   command->name, sizeof(command->name));
-	describe(&done, more, sizeof(more));
-	transfer_command_sum_up(command, done.size, done.received, more);
+	snprintf(digest, sizeof(digest), "%s checked", done.digest ? done.digest : "");
+	transfer_command_sum_up(command, done.size, done.received, done.digest ? digest : NULL);
 	return 0;
 }
 
@@ -148,8 +134,8 @@ static void take_option(struct get *get, char **argv, int *at)
 		get->download.connections = (unsigned)number;
 	} else if (option[0] == '-' && option[1]) {
 		transfer_command_misuse(command, "there is no option ", option);
-	} else if (!get->download.url) {
-		get->download.url = option;
+	} else if (!get->url) {
+		get->url = option;
 	} else if (!get->output) {
 		get->output = option;
 	} else {
@@ -160,7 +146,7 @@ static void take_option(struct get *get, char **argv, int *at)
 /* Name the download in messages until its file has a name: the end of the URL's path. */
 static void name_download(struct get *get)
 {
-	const char *text = get->output ? get->output : get->download.url;
+	const char *text = get->output ? get->output : get->url;
 	struct eddy_str rest = eddy_str(text, strcspn(text, get->output ? "" : "?#"));
 	struct eddy_str name = rest, piece;
 
@@ -174,13 +160,14 @@ int main(int argc, char **argv)
 {
 	static struct get get = {
 		.command = { .program = "eddy get", .usage = usage, .run = run },
-		.download = { .dir = AT_FDCWD, .no_replace = true },
+		.download.no_replace = true,
+		.dir = AT_FDCWD,
 	};
 	int r;
 
 	for (int at = 1; at < argc; at++)
 		take_option(&get, argv, &at);
-	if (!get.download.url)
+	if (!get.url)
 		transfer_command_misuse(&get.command, "a URL is missing", "");
 	if (get.output && strcmp(get.output, "-") == 0) {
 		if (get.download.require_digest)

@@ -7,13 +7,18 @@
  */
 #include "transfer_command.h"
 
+#include <eddy/internal/siphash.h>
 #include <eddy/internal/text.h>
 #include <eddy/io.h>
+#include <eddy/list.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -21,6 +26,7 @@ static const char usage[] =
 	"  FILE                  the file to upload; - for standard input, which is sent once\n"
 	"  URL                   its target; the name of the file is added behind a final slash\n"
 	"  --method NAME         PUT (the default) or POST\n"
+	"  --restart             begin again, instead of continuing what an earlier run has begun\n"
 	"  --plain               do not ask the server for resumption\n"
 	"  --digest              send a digest of the file, for the server to check\n"
 	"  --retries N           failures in a row after which it gives up; default 10\n"
@@ -28,14 +34,124 @@ static const char usage[] =
 	"  -H, --header NAME:VALUE   a header field of each request; may be repeated\n"
 	"  -q, --quiet           print errors only\n";
 
+/* The upload is continued by a later run that finds its URL in the state file. That is
+ * $XDG_STATE_HOME/eddy/uploads/HASH, by the target and the path of the file, whose folder may be
+ * read-only or shared. It has `identity` and a line with the URL of the upload. */
+#define IDENTITY_SIZE (3 * PATH_MAX)
+#define UPLOAD_URL_SIZE 8192
+
 struct put {
 	struct transfer_command command;
 	struct eddy_client_upload upload;
 	const char *file;
+	int fd;
 	const char *url;
 	bool is_input;   /* the file is standard input */
 	uint64_t pulled; /* of it so far */
+	bool restarts;   /* an earlier run is not continued */
+	int state;       /* the state file, locked; -1: none */
+	char state_path[PATH_MAX];
+	char identity[IDENTITY_SIZE]; /* target, file, its size and times */
+	char upload_url[UPLOAD_URL_SIZE];
 };
+
+/* ---- the state file ---- */
+
+/* Make the folders of the state file's path. */
+static void make_folders(char *path)
+{
+	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		*at = '\0';
+		mkdir(path, 0700);
+		*at = '/';
+	}
+}
+
+/* Name the state file. Return: false if there is no place for it. */
+static bool name_state(struct put *put, const struct stat *st)
+{
+	const char *folder = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	bool is_given = folder && folder[0] == '/';
+	char path[PATH_MAX];
+	uint64_t hash;
+	int len;
+
+	if ((!is_given && (!home || home[0] != '/')) || !realpath(put->file, path))
+		return false;
+	len = snprintf(put->identity, IDENTITY_SIZE, "eddy put 1\n%s\n%s\n", put->url, path);
+	if (len >= IDENTITY_SIZE - 128)
+		return false;
+	hash = eddyi_siphash(eddy_str(put->identity, (size_t)len), (const uint64_t[2]){ 1, 2 });
+	snprintf(put->identity + len, 128, "%llu %lld.%09ld %llu:%llu\n",
+		 (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
+		 st->st_mtim.tv_nsec, (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino);
+	len = snprintf(put->state_path, PATH_MAX, "%s%s/eddy/uploads/%016llx",
+		       is_given ? folder : home, is_given ? "" : "/.local/state",
+		       (unsigned long long)hash);
+	if (len >= PATH_MAX)
+		put->state_path[0] = '\0';
+	return len < PATH_MAX;
+}
+
+/* Open the state file, and lock it against other runs of the same upload. */
+static void open_state(struct put *put, int flags)
+{
+	put->state = open(put->state_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	if (put->state < 0 || flock(put->state, LOCK_EX | LOCK_NB) == 0)
+		return;
+	close(put->state);
+	put->state = -1;
+}
+
+static void remove_state(struct put *put)
+{
+	if (put->state < 0)
+		return;
+	unlink(put->state_path);
+	close(put->state);
+	put->state = -1;
+}
+
+/* Continue the upload of an earlier run. */
+static void load_state(struct put *put)
+{
+	char text[IDENTITY_SIZE + UPLOAD_URL_SIZE];
+	size_t len = strlen(put->identity);
+	ssize_t r;
+	char *end;
+
+	open_state(put, 0);
+	r = put->state < 0 ? 0 : pread(put->state, text, sizeof(text) - 1, 0);
+	text[r > 0 ? r : 0] = '\0';
+	if (put->restarts || strncmp(text, put->identity, len) != 0 ||
+	    !(end = strchr(text + len, '\n')) || end - text - len >= UPLOAD_URL_SIZE)
+		return;
+	*end = '\0';
+	strcpy(put->upload_url, text + len);
+	put->upload.resume_url = put->upload_url;
+}
+
+/* Write the URL of the upload when it is known. Without it, a later run begins again. */
+static void save_state(struct put *put, const char *url)
+{
+	struct iovec parts[] = { { put->identity, strlen(put->identity) },
+				 { (char *)url, strlen(url) },
+				 { "\n", 1 } };
+
+	if (!put->state_path[0] || strcmp(url, put->upload_url) == 0 ||
+	    strlen(url) >= UPLOAD_URL_SIZE)
+		return;
+	strcpy(put->upload_url, url);
+	if (put->state < 0) {
+		make_folders(put->state_path);
+		open_state(put, O_CREAT);
+	}
+	if (put->state >= 0 && pwritev(put->state, parts, 3, 0) < 0)
+		remove_state(put);
+}
+
+/* ---- the upload ---- */
 
 static ssize_t pull(void *data, void *buf, size_t len)
 {
@@ -73,50 +189,54 @@ static int put_input(struct put *put, struct eddy_client *client,
 	return 0;
 }
 
+static void show(void *data, const struct eddy_client_progress *progress)
+{
+	struct put *put = data;
+
+	if (progress->upload_url)
+		save_state(put, progress->upload_url);
+	transfer_command_show(&put->command, progress);
+}
+
 /* Upload the file. Return: as eddy_client_upload(). */
 static int put_file(struct put *put, struct eddy_client *client,
 		    struct eddy_client_uploaded *ret_uploaded)
 {
-	put->upload.url = put->url;
 	put->upload.headers = put->command.headers;
 	put->upload.retry = put->command.retry;
-	put->upload.progress = transfer_command_show;
-	put->upload.progress_data = &put->command;
-	return eddy_client_upload(client, &put->upload, ret_uploaded, NULL);
-}
-
-static void describe(const struct eddy_client_uploaded *done, bool digest, char *text, size_t size)
-{
-	int len = 0;
-
-	text[0] = '\0';
-	if (done->retries)
-		len = snprintf(text, size, ", %u %s", done->retries,
-			       done->retries == 1 ? "retry" : "retries");
-	if (digest)
-		snprintf(text + len, size - (size_t)len, ", sha-256 sent");
+	put->upload.progress = show;
+	put->upload.progress_data = put;
+	return eddy_client_upload(client, put->url, put->fd, &put->upload, ret_uploaded, NULL);
 }
 
 static int run(struct transfer_command *command, struct eddy_client *client)
 {
-	struct put *put = (struct put *)command;
+	struct put *put = eddy_of(command, struct put, command);
 	struct eddy_client_uploaded done;
-	char more[80];
 	int r = put->is_input ? put_input(put, client, &done) : put_file(put, client, &done);
+	bool is_kept = r < 0 && command->last.can_resume && put->state >= 0;
 
-	if (r < 0 && command->signo) {
-		transfer_command_clear(command);
-		fprintf(stderr, "%s: stopped\n", command->program);
-	} else if (r < 0) {
-		transfer_command_fail(command, client);
-	} else if (done.status / 100 != 2) {
-		fprintf(stderr, "%s: the server answered %d\n", command->program, done.status);
-		r = -EREMOTEIO;
-	} else {
-		describe(&done, put->upload.digest, more, sizeof(more));
-		transfer_command_sum_up(command, done.size, done.sent, more);
+	if (!is_kept)
+		remove_state(put);
+	if (r == 0 && done.status / 100 == 2) {
+		transfer_command_sum_up(command, done.size, done.sent,
+					put->upload.digest ? "sha-256 sent" : NULL);
+		return 0;
 	}
-	return r < 0 ? EXIT_FAILED : 0;
+	if (r == 0)
+		fprintf(stderr, "%s: the server answered %d\n", command->program, done.status);
+	else if (command->signo)
+		transfer_command_clear(command);
+	else
+		transfer_command_fail(command, client);
+	if (is_kept)
+		fprintf(stderr,
+			"%s: the server keeps what it has; to continue, run the same command "
+			"again\n",
+			command->program);
+	else if (command->signo)
+		fprintf(stderr, "%s: stopped; nothing was kept\n", command->program);
+	return is_kept ? EXIT_CONTINUE : EXIT_FAILED;
 }
 
 static void take_option(struct put *put, char **argv, int *at)
@@ -126,7 +246,9 @@ static void take_option(struct put *put, char **argv, int *at)
 
 	if (transfer_command_option(command, argv, at))
 		return;
-	if (strcmp(option, "--plain") == 0) {
+	if (strcmp(option, "--restart") == 0) {
+		put->restarts = true;
+	} else if (strcmp(option, "--plain") == 0) {
 		put->upload.plain = true;
 	} else if (strcmp(option, "--digest") == 0) {
 		put->upload.digest = true;
@@ -184,11 +306,15 @@ static int open_file(struct put *put)
 		put->is_input = true;
 		return 0;
 	}
-	put->upload.fd = open(put->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (put->upload.fd < 0)
+	put->fd = open(put->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (put->fd < 0)
 		return -errno;
-	if (fstat(put->upload.fd, &st) == 0 && S_ISDIR(st.st_mode))
+	if (fstat(put->fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
+	if (!put->upload.plain && name_state(put, &st))
+		load_state(put);
 	return 0;
 }
 
@@ -196,7 +322,8 @@ int main(int argc, char **argv)
 {
 	static struct put put = {
 		.command = { .program = "eddy put", .usage = usage, .run = run },
-		.upload = { .method = "PUT" },
+		.upload.method = "PUT",
+		.state = -1,
 	};
 	char name[256];
 	int r;

@@ -17,42 +17,31 @@
 
 /* ---- text ---- */
 
-/* Whether a character may be printed: no control character, and none that changes the direction of
- * the text around it. */
-static bool is_printable(struct eddy_str c)
+/* Write a character, or '?' if it is a control character, has no width, or changes the direction of
+ * the text around it. An invalid byte has no length. */
+static void print_character(struct eddyi_text *out, struct eddy_str c)
 {
-	const unsigned char *at = (const unsigned char *)c.ptr;
+	static const unsigned hidden[][2] = {
+		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0x61c, 0x61c },   { 0x200b, 0x200b },
+		{ 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+	};
+	bool is_hidden = !c.len;
+	unsigned code = 0;
 
-	if (c.len == 1)
-		return at[0] >= ' ' && at[0] < 0x7f;
-	if (c.len == 2)
-		return at[0] != 0xc2 || at[1] >= 0xa0;
-	if (c.len == 3 && at[0] == 0xe2)
-		return !(at[1] == 0x80 && (at[2] >= 0x8b && at[2] <= 0x8f)) &&
-		       !(at[1] == 0x80 && (at[2] >= 0xa8 && at[2] <= 0xae)) &&
-		       !(at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf);
-	return c.len != 0;
+	for (size_t i = 0; i < c.len; i++)
+		code = i ? code << 6 | ((unsigned char)c.ptr[i] & 0x3f) :
+			   (unsigned char)c.ptr[0] & (c.len > 1 ? 0xffU >> (c.len + 1) : 0xff);
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+		is_hidden |= code >= hidden[i][0] && code <= hidden[i][1];
+	eddyi_text_put(out, is_hidden ? "?" : c.ptr, is_hidden ? 1 : c.len);
 }
 
 const char *transfer_command_printable(struct eddy_str text, char *out, size_t size)
 {
-	size_t at = 0;
+	struct eddyi_text printed = { .at = out, .end = out + size - 1 };
 
-	while (text.len) {
-		struct eddy_str c = eddy_str(text.ptr, eddyi_str_utf8_len(text));
-
-		if (!is_printable(c)) {
-			text = eddy_str_skip(text, c.len ? c.len : 1);
-			c = EDDY_STR("?");
-		} else {
-			text = eddy_str_skip(text, c.len);
-		}
-		if (at + c.len >= size)
-			break;
-		memcpy(out + at, c.ptr, c.len);
-		at += c.len;
-	}
-	out[at] = '\0';
+	eddyi_text_escaped(&printed, text, print_character);
+	*printed.at = '\0';
 	return out;
 }
 
@@ -306,20 +295,26 @@ void transfer_command_fail(struct transfer_command *command, struct eddy_client 
 }
 
 void transfer_command_sum_up(struct transfer_command *command, uint64_t size, uint64_t moved,
-			     const char *more)
+			     const char *digest)
 {
+	const struct eddy_client_progress *last = &command->last;
 	uint64_t ns = eddy_now() - command->begun_ns;
 	char bytes[BYTES_SIZE], rate[BYTES_SIZE], time[32];
 
 	transfer_command_clear(command);
 	if (command->quiet)
 		return;
-	fprintf(stderr, "%s: %s in %s, %s/s%s\n", command->name,
-		transfer_command_bytes(size, bytes), format_time(ns, time),
+	fprintf(stderr, "%s: %s in %s, %s/s", command->name, transfer_command_bytes(size, bytes),
+		format_time(ns, time),
 		transfer_command_bytes(
 			(uint64_t)((double)moved * (double)EDDY_SECOND / (double)(ns ? ns : 1)),
-			rate),
-		more);
+			rate));
+	if (last->resumed)
+		fprintf(stderr, ", %s of it from an earlier run",
+			transfer_command_bytes(last->resumed, bytes));
+	if (last->retries)
+		fprintf(stderr, ", %u %s", last->retries, last->retries == 1 ? "retry" : "retries");
+	fprintf(stderr, "%s%s\n", digest ? ", " : "", digest ? digest : "");
 }
 
 /* ---- running ---- */

@@ -67,9 +67,9 @@ const char *transfer_command_printable(struct eddy_str text, char *out, size_t s
 /* Print what failed, with the client's description. */
 void transfer_command_fail(struct transfer_command *command, struct eddy_client *client);
 
-/* Print "NAME: 1.2 GiB in 45 s, 27.3 MiB/s" and `more`. */
+/* Print "NAME: 1.2 GiB in 45 s, 27.3 MiB/s, 2 retries", and about the digest unless that is NULL. */
 void transfer_command_sum_up(struct transfer_command *command, uint64_t size, uint64_t moved,
-			     const char *more);
+			     const char *digest);
 
 /* Format a number of bytes: "1.5 MiB". Return: `text`. */
 #define BYTES_SIZE 16

@@ -148,11 +148,8 @@ static const char *url_of(const struct eddy_uploads *uploads, struct eddy_req *r
 	return eddyi_arena_printf(&req->arena, "%s/%s", uploads->at, partial->id).ptr;
 }
 
-/* The response has been set. Handlers return 0 for it. */
-#define ANSWERED 1
-
 /* Answer with a problem of the draft's section 7. `offsets` are the expected and the provided one;
- * NULL: none. Return: ANSWERED, -errno. */
+ * NULL: none. Return: EDDYI_UPLOADS_ANSWERED, -errno. */
 static int problem(struct eddy_res *res, int status, const char *type, const char *title,
 		   const uint64_t *offsets)
 {
@@ -170,7 +167,7 @@ static int problem(struct eddy_res *res, int status, const char *type, const cha
 	set_complete(res, false);
 	eddy_res_status(res, status);
 	r = eddy_res_bytes(res, "application/problem+json", eddy_str(text, (size_t)len));
-	return r < 0 ? r : ANSWERED;
+	return r < 0 ? r : EDDYI_UPLOADS_ANSWERED;
 }
 
 static int inconsistent(struct eddy_res *res)
@@ -250,7 +247,7 @@ static uint64_t append_max_of(const struct part *part)
 	return max ? max : EDDY_NEVER;
 }
 
-/* Append the body. Return: 0; otherwise as a handler or ANSWERED. */
+/* Append the body. Return: 0; otherwise as a handler. */
 static int receive(struct part *part, uint64_t length)
 {
 	struct eddyi_partial *partial = part->partial;
@@ -353,7 +350,7 @@ int eddyi_draft_create(struct eddy_uploads *uploads, struct eddy_req *req, struc
 		r = eddyi_uploads_begin(uploads, req, res, path, length, json_object(), &partial);
 	if (r == 0)
 		r = create(&part, length);
-	return r == ANSWERED ? 0 : r;
+	return eddyi_uploads_result(r);
 }
 
 /* ---- the URL of an upload ---- */
@@ -440,7 +437,7 @@ static int answer_append(struct eddy_req *req, struct eddy_res *res)
 	r = read_digest(&part);
 	if (r == 0)
 		r = append(&part);
-	return r == ANSWERED ? 0 : r;
+	return eddyi_uploads_result(r);
 }
 
 /* GET and HEAD */
@@ -481,10 +478,9 @@ static int answer_cancel(struct eddy_req *req, struct eddy_res *res)
 	int r = eddyi_uploads_find(uploads, req, &partial);
 
 	(void)res;
-	if (r < 0)
-		return r;
-	eddyi_partial_remove(&partial);
-	return 204;
+	if (r == 0)
+		r = eddyi_partial_remove(&partial);
+	return r < 0 ? r : 204;
 }
 
 void eddyi_draft_map(struct eddy_uploads *uploads, union eddy_router router)

@@ -204,8 +204,9 @@ void eddyi_incoming_continue(struct eddyi_incoming *incoming, int fd, uint64_t s
 {
 	struct statfs fs;
 
-	*incoming =
-		(struct eddyi_incoming){ .fd = fd, .written = size, .reserved = size, .max = max };
+	*incoming = (struct eddyi_incoming){
+		.fd = fd, .began = size, .written = size, .reserved = size, .max = max
+	};
 	incoming->can_reserve = eddyi_fstatfs_now(fd, &fs) == 0 &&
 				(unsigned long)fs.f_type != TMPFS_MAGIC;
 }
@@ -286,7 +287,7 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 static int move(struct eddyi_incoming *incoming, struct eddy_req *req)
 {
 	/* Allocate only after the client has sent some bytes. */
-	bool has_begun = incoming->written >= RESERVE_FROM;
+	bool has_begun = incoming->written >= incoming->began + RESERVE_FROM;
 	struct eddy_transfer transfer = {
 		.file = incoming->fd,
 		.offset = incoming->written,

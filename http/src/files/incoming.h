@@ -25,6 +25,7 @@ struct eddyi_incoming {
 	int hidden_dir; /* that it is hidden in */
 	int fd;
 	struct eddyi_party *party; /* counted for it; NULL: not counted */
+	uint64_t began;            /* `written` at the begin */
 	uint64_t written;
 	uint64_t reserved; /* disk space is allocated up to here */
 	uint64_t max;      /* limit in bytes */

@@ -18,8 +18,14 @@
 
 /* A request whose upload another one wants ends within this time, unless its disk is stuck. */
 #define END_NS (5 * EDDY_SECOND)
-/* While there are too many: uploads without a byte for this time are removed, and this often. */
-#define EMPTY_NS (60 * EDDY_SECOND)
+/* Between two looks at the lock of another process, which may have been killed: the kernel frees the lock
+ * once it has ended the operations of its ring. */
+#define LOCK_NS (10 * EDDY_MS)
+/* While there are too many, small uploads without another byte for this time are removed: little is
+ * lost with them. */
+#define SMALL_MAX ((off_t)EDDY_MIB)
+#define SMALL_NS (60 * EDDY_SECOND)
+/* Between two sweeps for these. */
 #define CROWDED_NS (10 * EDDY_SECOND)
 #define STATE_MAX ((size_t)(64 * EDDY_KIB))
 #define SAVEPOINT "savepoint"
@@ -191,6 +197,8 @@ static int open_folder(const struct eddyi_partials *all, bool make)
 
 	if (make && eddyi_mkdirat_now(all->dir, EDDYI_PARTIAL_FOLDER, 0700) < 0 && errno != EEXIST)
 		return -errno;
+	if (make && all->sync && eddyi_fsync_now(all->dir) < 0)
+		return -errno;
 	r = eddyi_openat_now(all->dir, EDDYI_PARTIAL_FOLDER,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	return r < 0 ? -errno : r;
@@ -269,7 +277,9 @@ static int save(void *arg)
 {
 	const struct eddyi_partial *partial = arg;
 	char *text = json_dumps(partial->state, JSON_COMPACT);
-	int r = text ? write_state(partial, partial->all->folder, text) : -ENOMEM;
+	int r = !text                    ? -ENOMEM :
+		strlen(text) > STATE_MAX ? -EMSGSIZE :
+					   write_state(partial, partial->all->folder, text);
 
 	free(text);
 	return r;
@@ -285,9 +295,12 @@ static int read_state(int folder, const char *id, json_t **ret_state)
 	ssize_t len = text ? eddyi_pread_now(fd, text, STATE_MAX, 0) : -1;
 	int r = len < 0 ? -errno : -ENOENT;
 	json_t *state = NULL;
+	json_error_t error;
 
 	if (len > 0)
-		state = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
+		state = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, &error);
+	if (len > 0 && !state && json_error_code(&error) == json_error_out_of_memory)
+		r = -ENOMEM;
 	free(text);
 	if (fd >= 0)
 		eddyi_close_now(fd);
@@ -330,9 +343,12 @@ static int find_target(const struct eddyi_partials *all, const json_t *state, st
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-	const char *path = json_string_value(json_object_get(state, "path"));
-	int fd = eddyi_openat2_now(all->dir, path, &how, sizeof(how)), r = 0;
+	const json_t *target = json_object_get(state, "target");
+	const char *path = json_string_value(target ? target : json_object_get(state, "path"));
+	int fd = !path ? -1 : eddyi_openat2_now(all->dir, path, &how, sizeof(how)), r = 0;
 
+	if (!path)
+		return -ENOENT;
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP || errno == EXDEV ? -ENOENT : -errno;
 	if (eddyi_fstat_now(fd, ret_st) < 0)
@@ -406,11 +422,7 @@ static int open_bytes(struct eddyi_partial *partial, int folder, struct stat *re
 	if (eddyi_fstat_now(partial->fd, ret_st) < 0 ||
 	    eddyi_fstatat_now(folder, partial->id, &named, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (ret_st->st_nlink == 1)
-		return 0;
-	/* Published by a link, which was not followed by its unlinking. */
-	eddyi_unlinkat_now(folder, partial->id, 0);
-	return -ENOENT;
+	return 0;
 }
 
 /* Take back the bytes behind the savepoint, if there is one. */
@@ -433,7 +445,7 @@ static int find(void *arg)
 	struct eddyi_partial *partial = arg;
 	struct eddyi_partials *all = partial->all;
 	int folder = folder_of(all, false), r;
-	struct stat st;
+	struct stat st, target;
 
 	if (folder < 0)
 		return folder;
@@ -441,11 +453,18 @@ static int find(void *arg)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	partial->is_complete = r < 0;
-	if (partial->is_complete)
-		close_bytes(partial);
 	json_decref(partial->state);
 	partial->state = NULL;
 	r = read_state(folder, partial->id, &partial->state);
+	/* Published by a link that was not followed by its unlinking; other links, as of a backup, do not
+	 * matter. */
+	if (r == 0 && !partial->is_complete && st.st_nlink > 1 &&
+	    find_target(all, partial->state, &target) == 0) {
+		eddyi_unlinkat_now(folder, partial->id, 0);
+		partial->is_complete = true;
+	}
+	if (partial->is_complete)
+		close_bytes(partial);
 	if (r == 0 && partial->is_complete)
 		r = find_target(all, partial->state, &st);
 	if (r < 0)
@@ -462,9 +481,10 @@ static int discard(void *arg)
 	int folder = partial->all->folder;
 	char name[NAME_SIZE];
 
+	if (!partial->is_complete && eddyi_unlinkat_now(folder, partial->id, 0) < 0 &&
+	    errno != ENOENT)
+		return -errno;
 	eddyi_unlinkat_now(folder, name_of(partial->id, ".json", name), 0);
-	if (!partial->is_complete)
-		eddyi_unlinkat_now(folder, partial->id, 0);
 	/* This may free its pages, which takes a while. */
 	close_bytes(partial);
 	return 0;
@@ -514,6 +534,8 @@ static int open_by(struct eddyi_partial *partial, eddy_offload_fn *job, void *ar
 	r = eddy_offload(job, arg);
 	if (eddyi_open_files_make_room(r))
 		r = eddy_offload(job, arg);
+	if (r < 0)
+		close_bytes(partial);
 	if (partial->fd < 0)
 		eddyi_descriptors_give_back(partial->party, true);
 	return r;
@@ -549,6 +571,7 @@ int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *a
 int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
 		       struct eddyi_party *party, struct eddy_str id)
 {
+	uint64_t began = eddy_now();
 	int r;
 
 	*partial = (struct eddyi_partial){ .all = all, .party = party, .fd = -1 };
@@ -556,7 +579,14 @@ int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all
 		return -ENOENT;
 	memcpy(partial->id, id.ptr, id.len);
 	r = take_hold(partial);
-	return r < 0 ? r : open_by(partial, find, partial);
+	if (r == 0)
+		r = open_by(partial, find, partial);
+	while (r == -EBUSY && eddy_now() - began < END_NS) {
+		r = eddy_sleep(LOCK_NS);
+		if (r == 0)
+			r = open_by(partial, find, partial);
+	}
+	return r;
 }
 
 void eddyi_partial_close(struct eddyi_partial *partial)
@@ -609,7 +639,22 @@ static int measure(struct eddyi_partial *partial)
 	if (eddyi_fstat_now(partial->fd, &st) < 0)
 		return -errno;
 	partial->offset = (uint64_t)st.st_size;
-	return 0;
+	/* Frees the disk space that is allocated behind them. */
+	return eddyi_ftruncate_now(partial->fd, st.st_size) < 0 ? -errno : 0;
+}
+
+/* The offset is told also after a failure. */
+static int sync_shielded(struct eddyi_partial *partial)
+{
+	struct eddy_scope shield;
+	int r;
+
+	if (!partial->all->sync)
+		return 0;
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	r = eddyi_partial_sync(partial);
+	eddy_scope_end(&shield);
+	return r;
 }
 
 int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
@@ -628,7 +673,9 @@ int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, u
 		r = eddyi_incoming_receive_body(&incoming, req);
 	eddy_scope_end(&scope);
 	measured = measure(partial);
-	return r < 0 ? r : measured;
+	if (measured == 0)
+		measured = sync_shielded(partial);
+	return measured < 0 ? measured : r;
 }
 
 int eddyi_partial_savepoint(struct eddyi_partial *partial)
@@ -642,8 +689,16 @@ int eddyi_partial_savepoint(struct eddyi_partial *partial)
 
 int eddyi_partial_commit(struct eddyi_partial *partial)
 {
+	json_t *savepoint = json_incref(json_object_get(partial->state, SAVEPOINT));
+	int r;
+
 	json_object_del(partial->state, SAVEPOINT);
-	return eddyi_partial_save(partial);
+	r = eddyi_partial_save(partial);
+	/* It is in the stored state still, and so what follows it does not count. */
+	if (r < 0)
+		json_object_set(partial->state, SAVEPOINT, savepoint);
+	json_decref(savepoint);
+	return r;
 }
 
 int eddyi_partial_roll_back(struct eddyi_partial *partial)
@@ -682,19 +737,23 @@ int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *na
 	return partial->all->sync ? eddy_fsync(dir, false) : 0;
 }
 
-void eddyi_partial_remove(struct eddyi_partial *partial)
+int eddyi_partial_remove(struct eddyi_partial *partial)
 {
 	bool had_bytes = partial->fd >= 0;
 	struct eddy_scope shield;
+	int r;
 
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	eddy_offload(discard, partial);
+	r = eddy_offload(discard, partial);
 	eddy_scope_end(&shield);
+	if (r < 0)
+		return r;
 	if (!partial->is_complete)
 		uncount(partial->all);
 	if (had_bytes && partial->fd < 0)
 		eddyi_descriptors_give_back(partial->party, true);
 	partial->is_complete = true;
+	return 0;
 }
 
 /* ---- the sweep ---- */
@@ -709,7 +768,7 @@ struct sweep {
 static bool has_expired(const struct sweep *sweep, const struct stat *st)
 {
 	return is_past(sweep->all->expire_ns, st->st_mtim) ||
-	       (sweep->is_crowded && st->st_size == 0 && is_past(EMPTY_NS, st->st_mtim));
+	       (sweep->is_crowded && st->st_size < SMALL_MAX && is_past(SMALL_NS, st->st_mtim));
 }
 
 /* Remove the bytes of an upload that has expired, unless it is held. Return: whether they were
@@ -805,7 +864,8 @@ bool eddyi_partials_want_sweep(struct eddyi_partials *all)
 	bool wanted;
 
 	pthread_mutex_lock(&all->lock);
-	wanted = all->count >= all->count_max && eddy_now() - all->swept >= CROWDED_NS;
+	wanted = all->count >= all->count_max && !all->sweeping &&
+		 eddy_now() - all->swept >= CROWDED_NS;
 	pthread_mutex_unlock(&all->lock);
 	return eddyi_outside_value("uploads full", wanted);
 }
@@ -813,14 +873,20 @@ bool eddyi_partials_want_sweep(struct eddyi_partials *all)
 int eddyi_partials_sweep(struct eddyi_partials *all,
 			 void (*expired)(void *arg, const json_t *state), void *arg)
 {
-	struct sweep sweep = { .all = all, .expired = json_array() };
+	struct sweep sweep = { .all = all };
 	unsigned before;
+	bool runs;
 	int r;
 
 	pthread_mutex_lock(&all->lock);
 	before = all->count;
 	all->swept = eddy_now();
+	runs = all->sweeping;
+	all->sweeping = true;
 	pthread_mutex_unlock(&all->lock);
+	if (eddyi_outside_value("uploads swept", runs))
+		return 0;
+	sweep.expired = json_array();
 	sweep.is_crowded = before >= all->count_max;
 	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
 	pthread_mutex_lock(&all->lock);
@@ -828,6 +894,7 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 	if (r == 0)
 		all->count = sweep.count + all->count > before ? sweep.count + all->count - before :
 								 0;
+	all->sweeping = false;
 	pthread_mutex_unlock(&all->lock);
 	for (size_t i = 0; expired && i < json_array_size(sweep.expired); i++)
 		expired(arg, json_array_get(sweep.expired, i));

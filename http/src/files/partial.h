@@ -9,7 +9,7 @@
  * Invariants:
  * 1. An upload is held while a request uses it: within a process by the list `held`, among processes
  *    by flock(2) of ID. A request that asks for a held upload ends the request that holds it.
- * 2. Only the holder changes the files of an upload, and it only appends to ID, or takes back bytes
+ * 2. Only the holder changes the files of an upload, until the sweep removes it; and it only appends to ID, or takes back bytes
  *    behind a savepoint, which were not acknowledged.
  * 3. Files that can't be locked or were changed lately stay: only the sweep removes leftovers. */
 #ifndef EDDYI_PARTIAL_H
@@ -30,9 +30,10 @@ struct eddyi_partials {
 	uint64_t expire_ns; /* since the last byte, or since completion */
 	bool sync;          /* flush bytes to the disk before they are acknowledged */
 	pthread_mutex_t lock;
-	int folder;            /* of the uploads' files; -1 before the first upload */
-	unsigned count;        /* incomplete ones */
-	uint64_t swept;        /* when the last sweep began */
+	int folder;     /* of the uploads' files; -1 before the first upload */
+	unsigned count; /* incomplete ones */
+	uint64_t swept; /* when the last sweep began */
+	bool sweeping;
 	struct eddy_node held; /* private */
 };
 
@@ -45,7 +46,7 @@ struct eddyi_partial {
 	int fd; /* of its bytes, for reading and writing; -1 if they were complete before */
 	bool is_complete;
 	uint64_t offset;
-	/* Members: "path" beneath the folder; "length", absent if it is unknown; "inode" and "birth" of
+	/* Members: "path" beneath the folder; "target", if it is published elsewhere; "length", absent if it is unknown; "inode" and "birth" of
 	 * the file; "savepoint", if there is one; others are the protocols'. Owned. */
 	json_t *state;
 };
@@ -68,7 +69,7 @@ int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *a
 int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
 		       struct eddyi_party *party, struct eddy_str id);
 
-/* Release it. Never suspends, except to close a large file that was removed. */
+/* Release it. Never suspends. */
 void eddyi_partial_close(struct eddyi_partial *partial);
 
 /* Get the length of the whole; EDDY_LENGTH_UNKNOWN. */
@@ -104,15 +105,16 @@ int eddyi_partial_sync(struct eddyi_partial *partial);
 int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *name, bool no_replace,
 			  bool *ret_replaced);
 
-/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. */
-void eddyi_partial_remove(struct eddyi_partial *partial);
+/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. Return: 0, -errno. */
+int eddyi_partial_remove(struct eddyi_partial *partial);
 
 /* Whether there are too many, and the last sweep is some time ago. */
 bool eddyi_partials_want_sweep(struct eddyi_partials *all);
 
-/* Remove those that have expired, and count the others. While there are too many, those without a byte
- * for a minute have expired. `expired(arg, state)` is called for each
- * incomplete one that was removed. Suspends. Return: 0, -errno. */
+/* Remove those that have expired, and count the others. While there are too many, those under
+ * 1 MiB without another byte for a minute have expired. `expired(arg, state)` is called for each
+ * incomplete one that was removed. Does nothing while another sweep runs. Suspends. Return: 0,
+ * -errno. */
 int eddyi_partials_sweep(struct eddyi_partials *all,
 			 void (*expired)(void *arg, const json_t *state), void *arg);
 

@@ -18,6 +18,7 @@
 #define STATUS_CHECKSUM_MISMATCH 460
 
 #define CHECKSUM "upload-checksum"
+#define TOO_LARGE "the upload is larger than tus-max-size"
 #define EXTENSIONS "creation,creation-with-upload,creation-defer-length,termination,expiration"
 
 /* ---- fields ---- */
@@ -129,7 +130,8 @@ static int complete(struct eddy_uploads *uploads, struct eddy_req *req, struct e
 {
 	int r = eddyi_uploads_complete(uploads, req, res, partial);
 
-	eddyi_res_clear_body(res);
+	if (r == 0)
+		eddyi_res_clear_body(res);
 	return r;
 }
 
@@ -186,7 +188,7 @@ static int read_length(struct eddy_uploads *uploads, struct eddy_req *req, uint6
 		return eddyi_req_fail(req, -EINVAL, 400,
 				      "either upload-length or upload-defer-length: 1 is required");
 	if (*ret_length > eddyi_uploads_max(uploads, req))
-		return eddyi_req_fail(req, -EFBIG, 413, "the upload is larger than tus-max-size");
+		return eddyi_req_fail(req, -EFBIG, 413, TOO_LARGE);
 	return 0;
 }
 
@@ -213,7 +215,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 					json_pack("{s:s%}", "metadata", metadata.ptr, metadata.len),
 					&partial);
 	if (r != 0)
-		return r;
+		return eddyi_uploads_result(r);
 	r = eddy_res_set(res, "location",
 			 eddyi_arena_printf(&req->arena, "%s/%s", uploads->tus, partial.id));
 	if (r == 0)
@@ -221,7 +223,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 	/* The client does not know the URL yet. */
 	if (r != 0)
 		eddyi_partial_remove(&partial);
-	return r ? r : 201;
+	return r ? eddyi_uploads_result(r) : 201;
 }
 
 /* PATCH */
@@ -242,6 +244,9 @@ static int patch(struct eddy_req *req, struct eddy_res *res)
 	if (r != 0)
 		return r;
 	if (offset != partial.offset || (partial.is_complete && eddy_req_length(req))) {
+		r = eddyi_partial_sync(&partial);
+		if (r < 0)
+			return r;
 		set_state(uploads, res, &partial);
 		return eddyi_req_fail(req, -EEXIST, 409, "this is not the upload's offset");
 	}
@@ -249,14 +254,17 @@ static int patch(struct eddy_req *req, struct eddy_res *res)
 		return 204;
 	if (eddyi_partial_length(&partial) == EDDY_LENGTH_UNKNOWN &&
 	    read_number(req, "upload-length", &length)) {
-		if (length < offset || length > eddyi_uploads_max(uploads, req))
-			return 413;
-		json_object_set_new(partial.state, "length", json_integer((json_int_t)length));
-		r = eddyi_partial_save(&partial);
+		if (length < offset)
+			return eddyi_req_fail(req, -EINVAL, 400,
+					      "upload-length is less than upload-offset");
+		if (length > eddyi_uploads_max(uploads, req))
+			return eddyi_req_fail(req, -EFBIG, 413, TOO_LARGE);
+		r = json_object_set_new(partial.state, "length", json_integer((json_int_t)length));
+		r = r < 0 ? -ENOMEM : eddyi_partial_save(&partial);
 	}
 	if (r == 0)
 		r = append(uploads, req, res, &partial);
-	return r ? r : 204;
+	return r ? eddyi_uploads_result(r) : 204;
 }
 
 /* HEAD */
@@ -278,7 +286,7 @@ static int head(struct eddy_req *req, struct eddy_res *res)
 		r = complete(uploads, req, res, &partial);
 	eddy_res_set_z(res, "cache-control", "no-store");
 	if (r != 0)
-		return r;
+		return eddyi_uploads_result(r);
 	set_state(uploads, res, &partial);
 	length = eddyi_partial_length(&partial);
 	if (length == EDDY_LENGTH_UNKNOWN)
@@ -301,10 +309,9 @@ static int terminate(struct eddy_req *req, struct eddy_res *res)
 
 	if (r == 0)
 		r = eddyi_uploads_find(uploads, req, &partial);
-	if (r != 0)
-		return r;
-	eddyi_partial_remove(&partial);
-	return 204;
+	if (r == 0)
+		r = eddyi_partial_remove(&partial);
+	return r ? r : 204;
 }
 
 /* OPTIONS */

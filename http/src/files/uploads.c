@@ -1,7 +1,10 @@
 #include "uploads.h"
 
+#include "descriptors.h"
 #include "digest_file.h"
 #include "exchange/req.h"
+#include "exchange/res.h"
+#include "open_files.h"
 #include "upload.h"
 
 #include <eddy/internal/outside.h>
@@ -13,6 +16,8 @@
 
 #define COUNT_MAX 1000
 #define EXPIRE_NS (86400 * EDDY_SECOND)
+/* Of a client whose upload another request holds, which may be hashing it. */
+#define BUSY_S 5
 /* Between two sweeps. */
 #define SWEEP_NS (3600 * EDDY_SECOND)
 
@@ -25,23 +30,42 @@ uint64_t eddyi_uploads_max(const struct eddy_uploads *uploads, const struct eddy
 
 /* The folder and the name of a path. */
 struct target {
-	int dir;    /* -1: not open */
-	bool owned; /* the target closes it */
+	int dir; /* -1: not open */
 	const char *name;
+	bool owned; /* the target closes the folder, which is counted for `party` */
+	struct eddyi_party *party;
 };
 
 static void close_target(struct target *target)
 {
-	if (target->owned)
-		eddyi_close_now(target->dir);
+	if (!target->owned)
+		return;
+	eddyi_close_now(target->dir);
+	eddyi_descriptors_give_back(target->party, true);
+	target->owned = false;
+}
+
+/* Open a folder beneath another for the party of a request. Suspends. Return: it, -errno. */
+static int open_folder(struct eddyi_party *party, int dir, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	int r = eddyi_descriptors_take(party, true);
+
+	if (r < 0)
+		return r;
+	r = eddy_openat2(dir, path, &how);
+	if (eddyi_open_files_make_room(r))
+		r = eddy_openat2(dir, path, &how);
+	if (r < 0)
+		eddyi_descriptors_give_back(party, true);
+	return r;
 }
 
 /* Open the folder of a path. Suspends. Return: 0, -EINVAL, -errno. */
 static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_str path,
 		       struct target *ret_target)
 {
-	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
 	struct eddy_str copy = eddyi_arena_dup(&req->arena, path);
 	char *slash;
 	int r;
@@ -59,13 +83,14 @@ static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struc
 	if (!slash)
 		return 0;
 	*slash = 0;
-	r = eddy_openat2(uploads->all.dir, copy.ptr, &how);
+	r = open_folder(req->stream->party, uploads->all.dir, copy.ptr);
 	if (r == -ENOENT || r == -ENOTDIR || r == -EXDEV || r == -ELOOP || r == -ENAMETOOLONG)
 		return eddyi_req_fail(req, -ENOENT, 404, "there is no such folder");
 	if (r < 0)
 		return r;
 	ret_target->dir = r;
 	ret_target->owned = true;
+	ret_target->party = req->stream->party;
 	return 0;
 }
 
@@ -77,13 +102,20 @@ static struct eddy_upload describe(const struct eddy_uploads *uploads, struct ed
 	};
 }
 
+/* A function of the program may refuse by eddy_res_problem(), which returns 0. */
+static int result_of(const struct eddy_res *res, int r)
+{
+	return r == 0 && res->status >= 400 ? EDDYI_UPLOADS_ANSWERED : r;
+}
+
 /* Return: as a handler. */
 static int ask_begin(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 		     struct eddy_str path, uint64_t length)
 {
 	struct eddy_upload upload = describe(uploads, path, length);
 
-	return uploads->options.begin ? uploads->options.begin(req, res, &upload) : 0;
+	return uploads->options.begin ? result_of(res, uploads->options.begin(req, res, &upload)) :
+					0;
 }
 
 /* Return: as a handler. `*path` may change. */
@@ -96,7 +128,7 @@ static int ask_complete(struct eddy_uploads *uploads, struct eddy_req *req, stru
 	if (!uploads->options.complete)
 		return 0;
 	upload.fd = fd;
-	r = uploads->options.complete(req, res, &upload);
+	r = result_of(res, uploads->options.complete(req, res, &upload));
 	*path = upload.path;
 	return r;
 }
@@ -216,10 +248,10 @@ int eddyi_uploads_find(struct eddy_uploads *uploads, struct eddy_req *req,
 
 	if (r == -ENOENT)
 		return eddyi_req_fail(req, r, 404, "there is no such upload, or it has expired");
-	if (r == -EBUSY)
-		return eddyi_req_fail(req, r, 503,
-				      "another request for this upload has not ended yet");
-	return r;
+	if (r != -EBUSY)
+		return r;
+	eddyi_res_set_u64(&req->res, "retry-after", BUSY_S);
+	return eddyi_req_fail(req, r, 503, "another request for this upload has not ended yet");
 }
 
 int eddyi_uploads_append(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
@@ -266,55 +298,63 @@ static int check_digests(struct eddy_req *req, const struct eddyi_partial *parti
 	return r;
 }
 
-/* Let the program judge the upload, and publish it. Return: as a handler. */
-static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
-		   struct eddyi_partial *partial)
+/* Let the program judge the upload, which may choose another target. Return: as a handler. */
+static int judge_partial(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
+			 struct eddyi_partial *partial, struct eddy_str asked,
+			 struct target *target)
 {
-	EDDY_AUTO(close_target) struct target target = { .dir = -1 };
-	struct eddy_str path = eddyi_partial_text(partial, "path"), asked;
-	bool no_replace = json_is_true(json_object_get(partial->state, "no_replace"));
-	bool replaced;
-	int r;
+	struct eddy_str path = asked;
+	int r = ask_complete(uploads, req, res, &path, partial->offset, partial->fd);
 
-	path = asked = eddyi_arena_dup(&req->arena, path);
-	if (!path.ptr)
-		return -ENOMEM;
-	r = ask_complete(uploads, req, res, &path, partial->offset, partial->fd);
 	/* A request that is cancelled meanwhile has not been judged. */
 	if (r != 0 && r != -ECANCELED)
 		eddyi_partial_remove(partial);
-	if (r != 0)
+	if (r != 0 || eddy_str_eq(path, asked))
 		return r;
-	r = open_target(uploads, req, path, &target);
-	if (r == 0 && !eddy_str_eq(path, asked)) {
-		json_object_set_new(partial->state, "path", json_stringn(path.ptr, path.len));
-		r = eddyi_partial_save(partial);
-	}
-	if (r == 0)
-		r = eddyi_partial_publish(partial, target.dir, target.name,
-					  no_replace || uploads->options.no_replace, &replaced);
+	close_target(target);
+	r = open_target(uploads, req, path, target);
+	if (r < 0)
+		return r;
+	/* Beside "path": a request that completes it after a failure asks again. */
+	if (json_object_set_new(partial->state, "target", json_stringn(path.ptr, path.len)) < 0)
+		return -ENOMEM;
+	return eddyi_partial_save(partial);
+}
+
+/* Return: as a handler. */
+static int publish(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
+		   struct eddyi_partial *partial, const struct target *target)
+{
+	bool no_replace = json_is_true(json_object_get(partial->state, "no_replace")), replaced;
+	int r = eddyi_partial_publish(partial, target->dir, target->name,
+				      no_replace || uploads->options.no_replace, &replaced);
+
 	if (r == -EEXIST && no_replace)
 		eddyi_req_fail(req, r, 412, NULL);
 	if (r == -EEXIST)
 		eddyi_partial_remove(partial);
-	return r < 0 ? r : respond(res, target.name, partial->offset, replaced);
+	return r < 0 ? r : respond(res, target->name, partial->offset, replaced);
 }
 
 int eddyi_uploads_complete(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 			   struct eddyi_partial *partial)
 {
+	struct eddy_str path = eddyi_arena_dup(&req->arena, eddyi_partial_text(partial, "path"));
+	EDDY_AUTO(close_target) struct target target = { .dir = -1 };
 	struct eddyi_digests known = { 0 };
 	struct stat st;
-	int r = 0;
+	int r = path.ptr ? open_target(uploads, req, path, &target) : -ENOMEM;
 
-	if (EDDYI_TLS)
+	if (EDDYI_TLS && r == 0)
 		r = check_digests(req, partial, &known);
 	if (r == -EBADMSG)
 		eddyi_partial_remove(partial);
 	if (r == 0 && known.known && eddyi_fstat_now(partial->fd, &st) < 0)
 		r = -errno;
 	if (r == 0)
-		r = publish(uploads, req, res, partial);
+		r = judge_partial(uploads, req, res, partial, path, &target);
+	if (r == 0)
+		r = publish(uploads, req, res, partial, &target);
 	if (r == 0 && known.known)
 		eddyi_digest_keep(partial->fd, &st, &known);
 	return r;
@@ -387,7 +427,7 @@ int eddy_uploads_receive(struct eddy_uploads *uploads, struct eddy_req *req, str
 	r = save_plainly(&plain);
 	close_target(&plain.other);
 	close_target(&plain.target);
-	return r;
+	return eddyi_uploads_result(r);
 }
 
 int eddy_uploads_offer(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res)

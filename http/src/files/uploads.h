@@ -16,6 +16,15 @@ struct eddy_uploads {
 	const char *tus;
 };
 
+/* The response has been set, and is an error: the functions here return it in place of a status. */
+#define EDDYI_UPLOADS_ANSWERED 1
+
+/* Make what the functions here return the result of a handler. */
+static inline int eddyi_uploads_result(int r)
+{
+	return r == EDDYI_UPLOADS_ANSWERED ? 0 : r;
+}
+
 /* Get the limit of an upload in bytes. */
 uint64_t eddyi_uploads_max(const struct eddy_uploads *uploads, const struct eddy_req *req);
 

@@ -95,8 +95,11 @@ def place_of(path):
 
 
 class Machine:
-    def __init__(self, memory='3G'):
-        self.folder, self.memory = kernel_folder(), memory
+    def __init__(self, memory='3G', counted=False):
+        """`counted`: its clock counts instructions, one a nanosecond, and skips idle time, so that no limit of a test or a
+        server passes because this machine is busy. It then has one processor: with two, some boots wait for the second
+        for ever."""
+        self.folder, self.memory, self.counted = kernel_folder(), memory, counted
         self.temporary = tempfile.TemporaryDirectory(prefix='eddy-vm-')
         self.image = os.path.join(self.temporary.name, 'initrd')
         self.file = open(self.image, 'wb')
@@ -163,9 +166,11 @@ class Machine:
 
     def _command(self, says):
         kernel, = glob.glob(os.path.join(self.folder, 'boot', 'vmlinuz-*'))
-        # The clock counts instructions, one a nanosecond, and skips idle time: no limit of a test or a server passes because
-        # this machine is busy. setpriv: whatever becomes of the test, it does not stay behind.
-        return ['setpriv', '--pdeathsig', 'KILL', QEMU, '-accel', 'tcg', '-icount', 'shift=0,sleep=off', '-cpu', 'max', '-smp', '2',
+        processor = ['-accel', 'tcg,thread=multi', '-smp', '2']
+        if self.counted:
+            processor = ['-accel', 'tcg', '-icount', 'shift=0,sleep=off', '-smp', '1']
+        # Whatever becomes of the test, it does not stay behind.
+        return ['setpriv', '--pdeathsig', 'KILL', QEMU, *processor, '-cpu', 'max',
                 '-m', self.memory, '-nodefaults', '-display', 'none', '-no-reboot', '-kernel', kernel, '-initrd', self.image,
                 '-serial', 'stdio', '-serial', f'file:{says}',
                 '-append', 'console=ttyS0 rdinit=/init quiet loglevel=4 panic=-1']

@@ -4,7 +4,7 @@
  *             [--no-replace] [--tus PATH] [--hooks]
  *
  * PUT and POST /files/{path...} upload, GET downloads. With --hooks, an upload whose name begins with `no` may not begin, one
- * whose bytes begin with `bad` is not accepted, one with `to-` is renamed, and expired ones are printed.
+ * whose bytes begin with `bad` or `ill` is not accepted, one with `to-` is renamed, and expired ones are printed.
  */
 #include "settings.h"
 
@@ -41,7 +41,7 @@ static int begin(struct eddy_req *req, struct eddy_res *res, const struct eddy_u
 {
 	(void)req;
 	if (eddy_str_starts(upload->path, EDDY_STR("no")))
-		return eddy_res_problem(res, 403, "not this one"), 403;
+		return eddy_res_problem(res, 403, "not this one");
 	return 0;
 }
 
@@ -52,6 +52,8 @@ static int complete(struct eddy_req *req, struct eddy_res *res, struct eddy_uplo
 
 	if (pread(upload->fd, bytes, sizeof(bytes), 0) == 3 && memcmp(bytes, "bad", 3) == 0)
 		return 422;
+	if (memcmp(bytes, "ill", 3) == 0)
+		return eddy_res_problem(res, 422, "these bytes are ill");
 	eddy_res_set_z(res, "x-complete", "yes");
 	if (!eddy_str_starts(upload->path, EDDY_STR("to-")))
 		return 0;
