@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void both(struct eddyi_ws_deflate *out, struct eddyi_ws_deflate *in, bool keeps, uint8_t bits)
+static void both(struct eddyi_ws_deflate *out, struct eddyi_ws_deflate *in, bool keeps,
+		 uint8_t bits)
 {
 	struct eddyi_ws_side side = { keeps, bits };
 

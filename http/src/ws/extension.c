@@ -66,9 +66,12 @@ static bool read_member(struct eddy_str member, struct params *ret_params)
 			return false;
 		value = (struct eddy_str){ 0 };
 		eddyi_syntax_skip_blanks(&member);
-		if (eddyi_syntax_take(&member, '=') && !eddyi_syntax_take_token(&member, &value) &&
-		    !eddyi_syntax_take_quoted(&member, &value))
-			return false;
+		if (eddyi_syntax_take(&member, '=')) {
+			eddyi_syntax_skip_blanks(&member);
+			if (!eddyi_syntax_take_token(&member, &value) &&
+			    !eddyi_syntax_take_quoted(&member, &value))
+				return false;
+		}
 		if (!set(ret_params, name, value))
 			return false;
 	}

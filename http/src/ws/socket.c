@@ -398,7 +398,6 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 		eddyi_ws_abort(ws, -ECONNRESET);
 }
 
-/* The peer has broken a rule. */
 static void fail(struct eddy_ws *ws, int error)
 {
 	unsigned code = error == -EMSGSIZE ? EDDY_WS_TOO_LARGE :
@@ -410,6 +409,23 @@ static void fail(struct eddy_ws *ws, int error)
 		put_close(ws, code, EDDY_STR(""));
 	if (ws->state != EDDYI_WS_OVER)
 		become_closed(ws, error);
+}
+
+/* The peer has broken a rule. Answers to the messages before it are sent first. */
+static void note_violation(struct eddy_ws *ws, int error)
+{
+	if (!ws->left && (ws->first || ws->given))
+		ws->violation = error;
+	else
+		fail(ws, error);
+}
+
+/* The handler has taken all messages. */
+static void tell_violation(struct eddy_ws *ws)
+{
+	if (ws->violation)
+		fail(ws, ws->violation);
+	ws->violation = 0;
 }
 
 void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
@@ -435,7 +451,7 @@ void eddyi_ws_stop(struct eddy_ws *ws)
 
 static void want_more(struct eddy_ws *ws)
 {
-	if (ws->receiving || ws->state == EDDYI_WS_OVER)
+	if (ws->receiving || ws->violation || ws->state == EDDYI_WS_OVER)
 		return;
 	if (ws->waiting > WAITING_MAX && ws->first && ws->state < EDDYI_WS_CLOSED)
 		return;
@@ -450,7 +466,7 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 	int r = eddyi_ws_close_read(payload, &code, &reason);
 
 	if (r < 0) {
-		fail(ws, r);
+		note_violation(ws, r);
 		return;
 	}
 	ws->peer_code = (uint16_t)code;
@@ -557,12 +573,12 @@ static int take(void *arg, const char *bytes, size_t len)
 	struct eddyi_ws_event event;
 	int r = 0;
 
-	while (ws->state < EDDYI_WS_CLOSED) {
+	while (ws->state < EDDYI_WS_CLOSED && !ws->violation) {
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
 			r = take_piece(ws, &event);
 		if (r < 0)
-			fail(ws, r);
+			note_violation(ws, r);
 		else if (event.kind == EDDYI_WS_CONTROL)
 			take_control(ws, &event);
 		else if (event.kind == EDDYI_WS_NOTHING)
@@ -666,6 +682,9 @@ void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 	do {
 		r = handler(ws, data);
 	} while (r == -EAGAIN && ws->first);
+	free(ws->given);
+	ws->given = NULL;
+	tell_violation(ws);
 	ws->has_task = false;
 	ws->left = r != -EAGAIN || !ws->options->parks;
 	if (ws->left)
@@ -686,6 +705,7 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 	free(ws->given);
 	ws->given = NULL;
 	while (!ws->first) {
+		tell_violation(ws);
 		if (ws->state >= EDDYI_WS_CLOSED)
 			return ws->result;
 		if (ws->stops)

@@ -79,6 +79,7 @@ struct eddy_ws {
 	uint64_t heard_ns; /* when the last bytes came */
 	uint64_t sent_ns;  /* when the last bytes went */
 	int result;        /* of eddy_ws_recv() at the end */
+	int violation; /* by the peer, behind messages that the handler has not answered; 0: none */
 	uint16_t peer_code;
 	uint8_t state;
 	bool compresses;
