@@ -79,6 +79,7 @@ struct eddyi_client_hooks {
 	int (*interim)(void *data, struct eddy_response *interim);
 	void *data;
 	const struct eddy_header *headers; /* after those of the request; NULL: none */
+	bool upgrades;                     /* a 101 is the response; redirects are not followed */
 	bool foreign;   /* the URL is of another origin: no credentials are sent */
 	bool continues; /* fields of the request that describe the whole body are left out */
 	const uint64_t *moving; /* bytes that are being sent of a file; NULL: none */

@@ -246,7 +246,8 @@ static ssize_t run_call(void *arg)
 		eddyi_client_observe_begin(call);
 		r = ask(call);
 		eddyi_client_observe_end(call, r < 0 ? r : call->response->head.status);
-		if (r < 0 || !call->client->options.redirects_max || !is_redirect(call->response))
+		if (r < 0 || !call->client->options.redirects_max ||
+		    (call->hooks && call->hooks->upgrades) || !is_redirect(call->response))
 			return r;
 		r = follow(call);
 		if (r < 0)

@@ -403,7 +403,9 @@ static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 
 static bool is_answered(const struct eddyi_call *call)
 {
-	return call->response->head.status >= 200;
+	int status = call->response->head.status;
+
+	return status >= 200 || (status == 101 && call->hooks && call->hooks->upgrades);
 }
 
 static unsigned interim_max(const struct eddyi_call *call)

@@ -54,6 +54,9 @@ void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_co
 	const struct eddyi_response_head *head = &response->head;
 
 	response->conn = conn;
+	/* The connection is no longer that of HTTP. */
+	if (head->status == 101)
+		return;
 	eddyi_framed_begin(&response->body, head->framing, head->length);
 	if (response->body.body.ended)
 		release(response);

@@ -9,10 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MESSAGE_MAX (16 * EDDY_MIB)
-#define QUEUE_MAX ((size_t)EDDY_MIB)
-#define PING_NS (30 * EDDY_SECOND)
-#define DEFLATE_MIN 64
 #define VERSION "13"
 
 /* ---- what a request asks for ---- */
@@ -185,12 +181,7 @@ struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern
 					  eddy_app_keep_string(app, pattern) };
 	own->protocols = keep_strings(app, own->protocols);
 	own->origins = keep_strings(app, own->origins);
-	own->message_max = own->message_max ? own->message_max : MESSAGE_MAX;
-	own->queue_max = own->queue_max ? own->queue_max : QUEUE_MAX;
-	own->ping_ns = own->ping_ns ? own->ping_ns : PING_NS;
-	own->pong_ns = own->pong_ns ? own->pong_ns : PING_NS;
-	own->deflate.level = own->deflate.level ? own->deflate.level : 1;
-	own->deflate.min = own->deflate.min ? own->deflate.min : DEFLATE_MIN;
+	eddyi_ws_options_fill(own);
 	eddy_route_with(mapped, &(struct eddy_route_options){ .data = route,
 							      .write_rate_min = EDDY_NEVER });
 	return mapped;

@@ -20,6 +20,11 @@
 /* Limit of a compressed message that expands to one of `message_max`, for bytes that don't compress. */
 #define DEFLATED_MAX(len) ((len) + (len) / 8 + 1024)
 
+#define MESSAGE_MAX (16 * EDDY_MIB)
+#define QUEUE_MAX ((size_t)EDDY_MIB)
+#define PING_NS (30 * EDDY_SECOND)
+#define DEFLATE_MIN 64
+
 /* A received message, or a piece of one. */
 struct eddyi_ws_item {
 	struct eddyi_ws_item *next;
@@ -280,6 +285,15 @@ void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
 		free(shared);
 }
 
+/* A client's frames are masked, each by a key of its own. */
+static int put_masked(struct eddy_ws *ws, const struct eddyi_ws_shared *shared)
+{
+	struct eddyi_ws_frame frame;
+	int head_len = eddyi_ws_frame_parse(eddy_str(shared->bytes, shared->len), &frame);
+
+	return put_frame(ws, &frame, shared->bytes + head_len);
+}
+
 int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t max)
 {
 	struct iovec piece = { shared->bytes, shared->len };
@@ -292,6 +306,8 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 		return -EAGAIN;
 	if (ws->queued && ws->queued + shared->len > max)
 		return -ENOBUFS;
+	if (!ws->is_server)
+		return put_masked(ws, shared);
 	gone = send_now(ws, &piece, 1);
 	if (gone == shared->len)
 		return 0;
@@ -591,6 +607,8 @@ void eddyi_ws_take(struct eddy_ws *ws, struct eddy_str bytes)
 {
 	if (bytes.len)
 		take(ws, bytes.ptr, bytes.len);
+	if (EDDYI_TLS && ws->wire->tls && eddyi_tls_wire_drain(ws->wire, take, ws) < 0)
+		eddyi_ws_abort(ws, -ECONNRESET);
 }
 
 static int take_sealed(struct eddy_ws *ws, struct eddy_str bytes)
@@ -652,6 +670,16 @@ static void time_is_up(struct eddy_timer *timer)
 		set_timer(ws, ws->heard_ns + (ws->pinged ? limit_ns : ping_ns));
 }
 
+void eddyi_ws_options_fill(struct eddy_ws_options *options)
+{
+	options->message_max = options->message_max ? options->message_max : MESSAGE_MAX;
+	options->queue_max = options->queue_max ? options->queue_max : QUEUE_MAX;
+	options->ping_ns = options->ping_ns ? options->ping_ns : PING_NS;
+	options->pong_ns = options->pong_ns ? options->pong_ns : PING_NS;
+	options->deflate.level = options->deflate.level ? options->deflate.level : 1;
+	options->deflate.min = options->deflate.min ? options->deflate.min : DEFLATE_MIN;
+}
+
 void eddyi_ws_begin(struct eddy_ws *ws)
 {
 	ws->last = &ws->first;
@@ -675,6 +703,25 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 
 /* ---- the handler ---- */
 
+/* The task ends. */
+static void park(struct eddy_ws *ws)
+{
+	free(ws->given);
+	ws->given = NULL;
+	tell_violation(ws);
+	ws->has_task = false;
+	want_more(ws);
+	settle(ws);
+}
+
+void eddyi_ws_leave(struct eddy_ws *ws, unsigned code)
+{
+	tell_violation(ws);
+	ws->left = true;
+	eddy_ws_close(ws, code, NULL);
+	park(ws);
+}
+
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
 	int r;
@@ -682,19 +729,12 @@ void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 	do {
 		r = handler(ws, data);
 	} while (r == -EAGAIN && ws->first);
-	free(ws->given);
-	ws->given = NULL;
-	tell_violation(ws);
-	ws->has_task = false;
-	ws->left = r != -EAGAIN || !ws->options->parks;
-	if (ws->left)
-		eddy_ws_close(ws,
-			      r >= 0                       ? EDDY_WS_NORMAL :
-			      ws->stops || r == -ECANCELED ? EDDY_WS_GOING_AWAY :
-							     EDDY_WS_FAILED,
-			      NULL);
-	want_more(ws);
-	settle(ws);
+	if (r == -EAGAIN && ws->options->parks)
+		park(ws);
+	else
+		eddyi_ws_leave(ws, r >= 0                       ? EDDY_WS_NORMAL :
+				   ws->stops || r == -ECANCELED ? EDDY_WS_GOING_AWAY :
+								  EDDY_WS_FAILED);
 }
 
 int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)

@@ -33,9 +33,11 @@ struct eddyi_ws_link {
 	void (*receive)(struct eddy_ws *ws);
 	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
 	void (*cancel)(struct eddy_ws *ws);
-	/* Messages have come for a socket that has no task. Return: false if no task can be started. */
+	/* Messages have come for a socket that has no task. Return: false if no task can be started.
+	 * Of a server. */
 	bool (*start)(struct eddy_ws *ws);
-	/* Close the connection, and free the socket. Nothing uses them any more. */
+	/* Close the connection, and free the socket. Nothing uses them any more, except the task that
+	 * frees a client's. */
 	void (*finish)(struct eddy_ws *ws);
 };
 
@@ -93,6 +95,9 @@ struct eddy_ws {
 	bool stops;       /* the server does */
 };
 
+/* Fill in the defaults of zero fields. */
+void eddyi_ws_options_fill(struct eddy_ws_options *options);
+
 /* Begin with a connection whose handshake is complete. The caller has set `link`, `wire`, `options`,
  * `is_server`, and, with compression, `inflate` and `deflate`. */
 void eddyi_ws_begin(struct eddy_ws *ws);
@@ -101,11 +106,14 @@ void eddyi_ws_begin(struct eddy_ws *ws);
  * ended. */
 void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last);
 
-/* Handle plain bytes that have arrived before the socket began. */
+/* Handle bytes that have arrived before the socket began: these, which are plain, and those that TLS has. */
 void eddyi_ws_take(struct eddy_ws *ws, struct eddy_str bytes);
 
 /* Run the handler on the current task, until it returns. Suspends. */
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data);
+
+/* The task has no more use for it: close it with this code, and finish it in time. */
+void eddyi_ws_leave(struct eddy_ws *ws, unsigned code);
 
 /* The server stops: close it with 1001. */
 void eddyi_ws_stop(struct eddy_ws *ws);
