@@ -38,7 +38,7 @@ struct eddy_client_ws_options {
  *
  * `options` may be NULL. `ret_response` may be NULL; otherwise it gets the response of the server, also
  * on failure, or NULL if there was none. The caller frees it.
- * Return: 0, and a socket, which the caller frees; -ECONNREFUSED if the server answers with another
+ * Return: 0, and a socket, which the caller frees; -EREMOTEIO if the server answers with another
  * status than 101; -ELOOP if it redirects, which is never followed; -EBADMSG if its handshake violates
  * RFC 6455, or chooses a protocol or an extension that was not offered; -errno as eddy_client_send(). */
 EDDY_API int eddy_client_ws(struct eddy_client *client, const char *url,

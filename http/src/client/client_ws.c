@@ -247,7 +247,7 @@ static int check_response(struct handshake *shake, const struct eddy_response *r
 		return eddyi_client_fail(shake->client, -ELOOP,
 					 "the server redirects a WebSocket (status %d)", status);
 	if (status != 101)
-		return eddyi_client_fail(shake->client, -ECONNREFUSED,
+		return eddyi_client_fail(shake->client, -EREMOTEIO,
 					 "the server refused the WebSocket with status %d", status);
 	if (problem)
 		return eddyi_client_fail(shake->client, -EBADMSG, "the server's response %s",
