@@ -625,7 +625,7 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 	ws->receiving = !last;
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
-		ws->pinged = false;
+		ws->pinged_ns = 0;
 		r = EDDYI_TLS && ws->wire->tls ? take_sealed(ws, bytes) :
 						 take(ws, bytes.ptr, bytes.len);
 	} else if (error == 0) {
@@ -646,28 +646,31 @@ static void time_is_up(struct eddy_timer *timer)
 {
 	struct eddy_ws *ws = eddy_of(timer, struct eddy_ws, timer);
 	uint64_t now = eddy_loop_now(), ping_ns = ws->options->ping_ns,
-		 limit_ns = ping_ns + ws->options->pong_ns;
+		 pong_ns = ws->options->pong_ns;
 
 	if (ws->state == EDDYI_WS_OVER) {
 		settle(ws);
 		return;
 	}
-	if (ws->state != EDDYI_WS_OPEN || now - ws->heard_ns >= limit_ns ||
-	    (ws->queued && now - ws->sent_ns >= limit_ns)) {
+	/* Not by the time since the last bytes: a loop that was busy has sent no ping. */
+	if (ws->state != EDDYI_WS_OPEN || (ws->pinged_ns && now - ws->pinged_ns >= pong_ns) ||
+	    (ws->queued && now - ws->sent_ns >= ping_ns &&
+	     now - ws->sent_ns - ping_ns >= pong_ns)) {
 		eddyi_ws_abort(ws, -ETIMEDOUT);
 		settle(ws);
 		return;
 	}
-	if (now - ws->heard_ns >= ping_ns && !ws->pinged) {
-		ws->pinged = true;
+	if (now - ws->heard_ns >= ping_ns && !ws->pinged_ns) {
+		ws->pinged_ns = now;
 		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0) {
 			eddyi_ws_abort(ws, -ENOMEM);
 			settle(ws);
 			return;
 		}
 	}
-	if (ping_ns != EDDY_NEVER)
-		set_timer(ws, ws->heard_ns + (ws->pinged ? limit_ns : ping_ns));
+	set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
+		      pong_ns != EDDY_NEVER ? ws->pinged_ns + pong_ns :
+					      now + ping_ns);
 }
 
 void eddyi_ws_options_fill(struct eddy_ws_options *options)

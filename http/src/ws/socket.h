@@ -78,9 +78,10 @@ struct eddy_ws {
 
 	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
 	struct eddy_timer timer;
-	uint64_t heard_ns; /* when the last bytes came */
-	uint64_t sent_ns;  /* when the last bytes went */
-	int result;        /* of eddy_ws_recv() at the end */
+	uint64_t heard_ns;  /* when the last bytes came */
+	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
+	uint64_t sent_ns;   /* when the last bytes went */
+	int result;         /* of eddy_ws_recv() at the end */
 	int violation; /* by the peer, behind messages that the handler has not answered; 0: none */
 	uint16_t peer_code;
 	uint8_t state;
@@ -88,7 +89,6 @@ struct eddy_ws {
 	bool is_server;
 	bool receiving;
 	bool has_task;
-	bool pinged;      /* since `heard_ns` */
 	bool packs;       /* the message being sent is compressed */
 	bool left;        /* the handler has returned for good */
 	bool half_closed; /* nothing more is sent */
