@@ -349,6 +349,8 @@ int eddy_client_ws(struct eddy_client *client, const char *url,
 		r = ask(&shake, url, options, &response);
 	if (r == 0)
 		r = open_socket(&shake, response, ret_ws);
+	if (r == -ENOMEM && client)
+		eddyi_client_fail(client, r, "out of memory");
 	free(shake.protocols);
 	if (ret_response)
 		*ret_response = response;
