@@ -22,8 +22,7 @@
  * that, and is called again when a message has come; an idle socket then has neither a task nor a
  * buffer. State of the socket is kept at eddy_ws_set_data().
  *
- * A socket belongs to its loop; a handle (eddy_ws_ref()) may be used by any thread, and a room
- * (eddy/ws_room.h) by any loop.
+ * A socket belongs to its loop. A room (eddy/ws_room.h) sends to sockets of all loops, from any thread.
  */
 #ifndef EDDY_WS_H
 #define EDDY_WS_H
@@ -137,20 +136,6 @@ EDDY_API struct eddy_str eddy_ws_protocol(const struct eddy_ws *ws);
 /* Get and set data of the program's. */
 EDDY_API void *eddy_ws_data(const struct eddy_ws *ws);
 EDDY_API void eddy_ws_set_data(struct eddy_ws *ws, void *data);
-
-/* ---- handles ---- */
-
-/* A handle of a socket, which may outlive it. Any thread may use it. */
-struct eddy_ws_ref;
-
-/* Return: NULL on allocation failure. On the socket's loop. */
-EDDY_API struct eddy_ws_ref *eddy_ws_ref(struct eddy_ws *ws);
-EDDY_API void eddy_ws_unref(struct eddy_ws_ref *ref);
-
-/* Send a message, which is copied. Never suspends.
- * Return: 0; -EPIPE once the socket has ended; -ENOBUFS if .queue_max bytes are unsent; -ENOMEM. */
-EDDY_API int eddy_ws_ref_send(struct eddy_ws_ref *ref, enum eddy_ws_type type,
-			      struct eddy_str bytes);
 
 EDDY_END_DECLS
 

@@ -53,6 +53,23 @@ static const char *bytes_of(const struct eddyi_ws_out *out)
 	return (out->shared ? out->shared->bytes : out->own) + out->at;
 }
 
+static void free_out(struct eddyi_ws_out *out)
+{
+	if (out->shared)
+		eddyi_ws_shared_unref(out->shared);
+	free(out);
+}
+
+static void free_outs(struct eddyi_ws_out *first)
+{
+	while (first) {
+		struct eddyi_ws_out *next = first->next;
+
+		free_out(first);
+		first = next;
+	}
+}
+
 static void drop_first(struct eddy_ws *ws)
 {
 	struct eddyi_ws_out *out = ws->out;
@@ -60,9 +77,7 @@ static void drop_first(struct eddy_ws *ws)
 	ws->out = out->next;
 	if (!ws->out)
 		ws->out_last = &ws->out;
-	if (out->shared)
-		eddyi_ws_shared_unref(out->shared);
-	free(out);
+	free_out(out);
 }
 
 /* Count bytes of the queue that have gone. */
@@ -89,14 +104,8 @@ static void drop_out(struct eddy_ws *ws)
 	struct eddyi_ws_out **kept = eddy_op_is_started(&ws->out_op) && ws->out ? &ws->out->next :
 										  &ws->out;
 
-	while (*kept) {
-		struct eddyi_ws_out *out = *kept;
-
-		*kept = out->next;
-		if (out->shared)
-			eddyi_ws_shared_unref(out->shared);
-		free(out);
-	}
+	free_outs(*kept);
+	*kept = NULL;
 	ws->out_last = kept;
 	ws->queued = ws->out ? ws->out->len - ws->out->at : 0;
 	if (!ws->writable.is_set)
@@ -121,6 +130,7 @@ static int seal(struct eddy_ws *ws)
 }
 
 static void sent(struct eddy_op *op, int result, unsigned flags);
+static void put_pong(struct eddy_ws *ws);
 
 /* Send what is queued by an op, unless one does. */
 static void flow(struct eddy_ws *ws)
@@ -128,6 +138,8 @@ static void flow(struct eddy_ws *ws)
 	struct io_uring_sqe *sqe;
 	struct eddy_str next;
 
+	if (ws->pong && ws->queued <= ws->options->queue_max)
+		put_pong(ws);
 	if (eddy_op_is_started(&ws->out_op) || ws->state == EDDYI_WS_OVER)
 		return;
 	if (seals(ws)) {
@@ -253,6 +265,16 @@ static int put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str paylo
 	return put_frame(ws, &frame, payload.ptr);
 }
 
+static void put_pong(struct eddy_ws *ws)
+{
+	char *payload = ws->pong;
+
+	ws->pong = NULL;
+	if (ws->state == EDDYI_WS_OPEN)
+		put_control(ws, EDDYI_WS_PONG, eddy_str(payload, ws->pong_len));
+	free(payload);
+}
+
 /* ---- messages for several sockets ---- */
 
 struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
@@ -288,11 +310,9 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 
 	if (ws->state != EDDYI_WS_OPEN)
 		return -EPIPE;
-	if (ws->sender)
-		return -EAGAIN;
 	if (ws->queued && ws->queued + shared->len > max)
 		return -ENOBUFS;
-	gone = send_now(ws, &piece, 1);
+	gone = ws->in_message ? 0 : send_now(ws, &piece, 1);
 	if (gone == shared->len)
 		return 0;
 	out = malloc(sizeof(*out));
@@ -300,7 +320,13 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 		return -ENOMEM;
 	__atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);
 	*out = (struct eddyi_ws_out){ .shared = shared, .at = gone, .len = shared->len };
-	append(ws, out);
+	if (!ws->in_message) {
+		append(ws, out);
+		return 0;
+	}
+	*ws->later_last = out;
+	ws->later_last = &out->next;
+	ws->queued += out->len;
 	return 0;
 }
 
@@ -315,6 +341,7 @@ static void free_items(struct eddy_ws *ws)
 		ws->first = next;
 	}
 	free(ws->given);
+	free(ws->pong);
 	eddyi_ws_buffer_deinit(&ws->message);
 }
 
@@ -328,7 +355,7 @@ static void set_timer(struct eddy_ws *ws, uint64_t at_ns)
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
-	if (ws->state == EDDYI_WS_CLOSED && !ws->half_closed && !ws->queued &&
+	if (ws->state == EDDYI_WS_CLOSED && !ws->half_closed && !ws->out &&
 	    !eddy_op_is_started(&ws->out_op)) {
 		ws->half_closed = true;
 		/* A client leaves it to the server (RFC 6455 section 7.1.1). */
@@ -341,7 +368,8 @@ static void settle(struct eddy_ws *ws)
 	    eddy_op_is_started(&ws->out_op))
 		return;
 	eddy_timer_disarm(&ws->timer);
-	eddyi_ws_ref_end(ws);
+	eddyi_ws_leave_rooms(ws);
+	free_outs(ws->later);
 	free_items(ws);
 	if (ws->compresses) {
 		eddyi_ws_deflate_deinit(&ws->inflate);
@@ -476,18 +504,31 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 		become_closed(ws, 0);
 }
 
+/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. */
+static void take_ping(struct eddy_ws *ws, struct eddy_str payload)
+{
+	char *copy = malloc(payload.len + 1);
+
+	if (!copy) {
+		eddyi_ws_abort(ws, -ENOMEM);
+		return;
+	}
+	if (payload.len)
+		memcpy(copy, payload.ptr, payload.len);
+	free(ws->pong);
+	ws->pong = copy;
+	ws->pong_len = (uint8_t)payload.len;
+	flow(ws);
+}
+
 static void take_control(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	if (event->opcode == EDDYI_WS_CLOSE) {
 		take_close(ws, event->bytes);
 		return;
 	}
-	/* A peer that does not read its pongs gets no more of them than any queue holds. */
-	if (event->opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN) {
-		if (ws->queued > ws->options->queue_max ||
-		    put_control(ws, EDDYI_WS_PONG, event->bytes) < 0)
-			eddyi_ws_abort(ws, -ECONNRESET);
-	}
+	if (event->opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN)
+		take_ping(ws, event->bytes);
 }
 
 /* Make an item of what has arrived of the message. */
@@ -635,7 +676,7 @@ static void time_is_up(struct eddy_timer *timer)
 		return;
 	}
 	if (ws->state != EDDYI_WS_OPEN || now - ws->heard_ns >= limit_ns ||
-	    (ws->queued && now - ws->sent_ns >= limit_ns)) {
+	    (ws->out && now - ws->sent_ns >= limit_ns)) {
 		eddyi_ws_abort(ws, -ETIMEDOUT);
 		settle(ws);
 		return;
@@ -656,6 +697,7 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 {
 	ws->last = &ws->first;
 	ws->out_last = &ws->out;
+	ws->later_last = &ws->later;
 	eddy_event_init(&ws->readable);
 	eddy_event_init(&ws->writable);
 	eddy_event_set(&ws->writable);
@@ -739,6 +781,19 @@ static int await_room(struct eddy_ws *ws)
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
 }
 
+/* A piece has been sent: with the last, the messages that have waited follow. */
+static void end_piece(struct eddy_ws *ws, bool is_last)
+{
+	ws->in_message = !is_last;
+	if (!is_last || !ws->later || ws->state == EDDYI_WS_OVER)
+		return;
+	*ws->out_last = ws->later;
+	ws->out_last = ws->later_last;
+	ws->later = NULL;
+	ws->later_last = &ws->later;
+	flow(ws);
+}
+
 /* Send a piece, of a message that `ws->sender` sends. */
 static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
 {
@@ -755,6 +810,8 @@ static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, 
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
+	if (r == 0)
+		end_piece(ws, is_last);
 	return r;
 }
 
