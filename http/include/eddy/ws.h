@@ -100,6 +100,7 @@ struct eddy_ws_options {
 	void *data; /* for the handler; borrowed for the app's life */
 };
 
+/* Serves a socket. Runs on a task of its own. Return: see above. */
 typedef int eddy_ws_fn(struct eddy_ws *ws, void *data);
 
 /* Map GET of a pattern to sockets. */

@@ -51,7 +51,7 @@ EDDY_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws);
 
 /* Send a message to all members. It is copied. Any thread may call it. Never suspends.
  * Return: 0; -EPIPE if there are no members; -ENOBUFS if a loop has not yet taken .behind_max bytes of
- * earlier messages, and then nobody gets it; -ENOMEM. */
+ * earlier messages, and then no member gets it; -ENOMEM. */
 EDDY_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,
 			       struct eddy_str bytes);
 

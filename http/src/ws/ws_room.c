@@ -1,4 +1,4 @@
-#include "socket.h"
+#include "ws_socket.h"
 
 #include <eddy/list.h>
 #include <eddy/loop.h>

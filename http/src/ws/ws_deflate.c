@@ -1,4 +1,4 @@
-#include "deflate.h"
+#include "ws_deflate.h"
 
 #include <errno.h>
 #include <pthread.h>

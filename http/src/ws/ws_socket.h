@@ -1,4 +1,4 @@
-/* socket.h: a WebSocket between its connection and its handler.
+/* ws_socket.h: a WebSocket between its connection and its handler.
  *
  * Bytes that arrive are parsed on the loop's stack, into messages that the handler takes; control frames
  * are answered there. Frames to send go to the kernel at once; the rest is queued, and an op sends it.
@@ -6,8 +6,8 @@
 #ifndef EDDYI_WS_SOCKET_H
 #define EDDYI_WS_SOCKET_H
 
-#include "deflate.h"
-#include "input.h"
+#include "ws_deflate.h"
+#include "ws_input.h"
 #include "text/utf8.h"
 #include "wire/wire.h"
 

@@ -1,4 +1,4 @@
-#include "socket.h"
+#include "ws_socket.h"
 
 #include "wire/tls_wire.h"
 

@@ -1,6 +1,6 @@
-#include "handshake.h"
+#include "ws_handshake.h"
 
-#include "accept.h"
+#include "ws_accept.h"
 #include "app/app.h"
 #include "exchange/req.h"
 #include "exchange/res.h"
