@@ -1,9 +1,13 @@
-"""WebSockets: the handshake, messages, control frames, the end, compression, and peers that break the rules."""
+"""WebSockets: the handshake, messages, control frames, the end, compression, rooms, peers that break the rules, and what is
+said of them in logs, metrics, spans and timelines."""
 import os
 import signal
 import struct
 import time
 
+from collector import KINDS
+from spans import PARENT, TRACE, SpansCase
+from timeline import Timeline
 from wire import KIB, MIB, Case, Lost, request
 from ws import BINARY, CLOSE, CONTINUATION, FIELDS, KEY, PING, PONG, TEXT, Socket, deflate, frame
 
@@ -391,3 +395,58 @@ class Rooms(Sockets):
             self.assertEqual(frames[0], frames[1])
             self.assertEqual((frames[0][3], len(frames[0][1]) < 100), (4, True))
             self.assertEqual((frames[2][3], frames[2][1]), (0, text))
+
+
+class Tour(SpansCase):
+    def test_routes(self):
+        server = self.serve('--compression', program='tour')
+        with Socket(server, '/ws/echo', 'Sec-WebSocket-Protocol: other, echo', DEFLATE) as ws:
+            self.assertEqual(ws.response.header('sec-websocket-protocol'), 'echo')
+            self.assertIn('permessage-deflate', ws.response.header('sec-websocket-extensions'))
+            ws.send(TEXT, 'x' * 1000)
+            self.assertEqual(ws.message(), (TEXT, b'x' * 1000))
+        with Socket(server, '/ws/chat') as one:
+            one.send(TEXT, 'first')
+            self.assertEqual(one.message(), (TEXT, b'first'))
+            with Socket(server, '/ws/chat') as other:
+                other.send(TEXT, 'hello')
+                self.assertEqual((one.message(), other.message()), ((TEXT, b'hello'), (TEXT, b'hello')))
+
+    def test_log_and_metrics(self):
+        server = self.serve('--access-log', program='tour')
+        with Socket(server, '/ws/echo') as ws:
+            ws.send(TEXT, 'hello')
+            ws.message()
+            text = server.get('/metrics').body.decode()
+            for line in ('eddy_websockets 1', 'eddy_websocket_messages_total{direction="received"} 1', 'eddy_websocket_messages_total{direction="sent"} 1',
+                         'eddy_websocket_bytes_total{direction="received"} 11', 'eddy_websocket_bytes_total{direction="sent"} 7'):
+                self.assertIn(line + '\n', text)
+            self.assertEqual(ws.close(3000), (3000, b''))
+        server.wait_for(r'INFO eddy::access: GET /ws/echo 101 .*whole=true')
+        server.wait_for(r'INFO eddy::access: WEBSOCKET /ws/echo 3000 request_id=\d+ .*pattern=/ws/echo code=3000 messages_received=1 '
+                        r'messages_sent=1 received=19 sent=11 us=\d+')
+        text = server.get('/metrics').body.decode()
+        self.assertIn('eddy_websockets 0\n', text)
+        self.assertIn('eddy_websockets_closed_total{code="other"} 1\n', text)
+
+    def test_spans(self):
+        collector = self.collector()
+        server = self.serve('--tracing', program='tour', env={'OTEL_EXPORTER_OTLP_ENDPOINT': collector.url.removesuffix('/v1/traces')})
+        with Socket(server, '/ws/echo', f'traceparent: {PARENT}', 'tracestate: a=b') as ws:
+            ws.close()
+        collector.wait_spans(2)
+        handshake, socket = collector.named('GET /ws/echo'), collector.named('WebSocket')
+        self.assertEqual((handshake.trace, socket.trace, socket.parent, socket.kind), (TRACE, TRACE, handshake.id, KINDS['internal']))
+        self.assertEqual(socket.attributes, {'http.route': '/ws/echo', 'url.path': '/ws/echo', 'code': 1000, 'messages_received': 0,
+                                             'messages_sent': 0, 'received': 8, 'sent': 4})
+
+    def test_timeline(self):
+        path = f'{self.folder()}/out.json'
+        server = self.serve(program='tour', env={'EDDY_TRACE': path})
+        with Socket(server, '/ws/echo') as ws:
+            ws.close(1001)
+        server.stop(signal.SIGINT)
+        timeline = Timeline(path)
+        self.assertEqual(timeline.wrong(), [])
+        span, = [e for e in timeline.of('b', 'span', track='spans') if e['name'] == 'WebSocket /ws/echo']
+        self.assertEqual((span['args']['code'], span['args']['received']), (1001, 8))

@@ -37,26 +37,28 @@ struct eddy_ws_room_options {
 };
 
 /* Make a room. `options` may be NULL. Any thread may call it. Return: NULL on allocation failure. */
-EDDY_API struct eddy_ws_room *eddy_ws_room_new(const struct eddy_ws_room_options *options);
+EDDY_WEBSOCKET_API struct eddy_ws_room *
+eddy_ws_room_new(const struct eddy_ws_room_options *options);
 
 /* Give up the room, which is freed once its last member has left. NULL: does nothing. */
-EDDY_API void eddy_ws_room_unref(struct eddy_ws_room *room);
+EDDY_WEBSOCKET_API void eddy_ws_room_unref(struct eddy_ws_room *room);
 
 /* Let a socket take the messages that are sent from now on; it may be in many rooms. On the socket's
- * loop. Never suspends. Return: 0, also if it is a member; -ENOMEM; -EPIPE once the socket is closed. */
-EDDY_API int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws);
+ * loop. Never suspends.
+ * Return: 0, also if it is a member; -ENOMEM, also if `room` is NULL; -EPIPE once the socket is closed. */
+EDDY_WEBSOCKET_API int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws);
 
 /* Let it take no further messages. On the socket's loop. Never suspends. */
-EDDY_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws);
+EDDY_WEBSOCKET_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws);
 
 /* Send a message to all members. It is copied. Any thread may call it. Never suspends.
  * Return: 0; -EPIPE if there are no members; -ENOBUFS if a loop has not yet taken .behind_max bytes of
  * earlier messages, and then no member gets it; -ENOMEM. */
-EDDY_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,
-			       struct eddy_str bytes);
+EDDY_WEBSOCKET_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,
+					 struct eddy_str bytes);
 
 /* Get the number of members. Any thread may call it. */
-EDDY_API size_t eddy_ws_room_count(struct eddy_ws_room *room);
+EDDY_WEBSOCKET_API size_t eddy_ws_room_count(struct eddy_ws_room *room);
 
 EDDY_END_DECLS
 

@@ -17,6 +17,8 @@ struct eddyi_ws_route {
 struct eddyi_ws_served {
 	struct eddy_ws ws;
 	const struct eddyi_ws_route *route;
+	struct eddyi_observed_socket *observed; /* NULL: no */
+	uint64_t began_ns;
 	void *conn; /* of its link */
 };
 

@@ -308,6 +308,8 @@ int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws)
 {
 	struct eddyi_ws_member *member;
 
+	if (!room)
+		return -ENOMEM;
 	if (ws->state != EDDYI_WS_OPEN)
 		return -EPIPE;
 	if (*find(ws, room))

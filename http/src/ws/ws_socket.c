@@ -2,10 +2,12 @@
 
 #include "wire/tls_wire.h"
 
+#include <eddy/internal/figure.h>
 #include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/loop.h>
+#include <eddy/scope.h>
 #include <eddy/task.h>
 #include <errno.h>
 #include <liburing.h>
@@ -40,6 +42,40 @@ struct eddyi_ws_out {
 };
 
 static void settle(struct eddy_ws *ws);
+
+/* ---- metrics ---- */
+
+#define MESSAGES "eddy_websocket_messages_total", "Messages of WebSockets.", "direction"
+#define BYTES                                                                                      \
+	"eddy_websocket_bytes_total", "Bytes of frames of WebSockets, before TLS.", "direction"
+
+static struct eddyi_figure figures[] = {
+	{ MESSAGES, "received", 0, NULL, 0 },
+	{ MESSAGES, "sent", 0, NULL, 0 },
+	{ BYTES, "received", 0, NULL, 0 },
+	{ BYTES, "sent", 0, NULL, 0 },
+};
+
+void eddyi_ws_offer_figures(void)
+{
+	eddyi_figure_offer(figures, sizeof(figures) / sizeof(*figures));
+}
+
+static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
+{
+	ws->outcome.messages_received += messages;
+	ws->outcome.received += bytes;
+	eddyi_figure_add(&figures[0], messages);
+	eddyi_figure_add(&figures[2], bytes);
+}
+
+static void count_sent(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
+{
+	ws->outcome.messages_sent += messages;
+	ws->outcome.sent += bytes;
+	eddyi_figure_add(&figures[1], messages);
+	eddyi_figure_add(&figures[3], bytes);
+}
 
 /* ---- sending ---- */
 
@@ -235,6 +271,7 @@ static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const cha
 		return -EAGAIN;
 	head_len = eddyi_ws_frame_format(frame, head);
 	len = head_len + frame->len;
+	count_sent(ws, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
 	if (!frame->masked) {
 		struct iovec pieces[] = { { head, head_len }, { (void *)payload, frame->len } };
 
@@ -312,6 +349,7 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 		return -EPIPE;
 	if (ws->queued && ws->queued + shared->len > max)
 		return -ENOBUFS;
+	count_sent(ws, 1, shared->len);
 	gone = ws->in_message ? 0 : send_now(ws, &piece, 1);
 	if (gone == shared->len)
 		return 0;
@@ -414,11 +452,19 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 		ws->link->cancel(ws);
 }
 
+/* The first close frame counts. */
+static void note_code(struct eddy_ws *ws, unsigned code)
+{
+	if (ws->outcome.code == EDDY_WS_ABNORMAL)
+		ws->outcome.code = code;
+}
+
 static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 {
 	char payload[EDDYI_WS_CONTROL_MAX] = { (char)(code >> 8), (char)code };
 	size_t len = reason.len < sizeof(payload) - 2 ? reason.len : sizeof(payload) - 2;
 
+	note_code(ws, code);
 	if (len)
 		memcpy(payload + 2, reason.ptr, len);
 	if (put_control(ws, EDDYI_WS_CLOSE,
@@ -498,6 +544,7 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 		return;
 	}
 	ws->peer_code = (uint16_t)code;
+	note_code(ws, code);
 	if (ws->state == EDDYI_WS_OPEN)
 		put_close(ws, code, EDDY_STR(""));
 	if (ws->state != EDDYI_WS_OVER)
@@ -544,6 +591,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	item->len = ws->message.len ? ws->message.len - ITEM_SIZE : 0;
 	item->type = event->opcode;
 	item->is_last = event->is_last;
+	count_received(ws, event->is_last, 0);
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
 	*ws->last = item;
@@ -614,6 +662,7 @@ static int take(void *arg, const char *bytes, size_t len)
 	struct eddyi_ws_event event;
 	int r = 0;
 
+	count_received(ws, 0, len);
 	while (ws->state < EDDYI_WS_CLOSED && !ws->violation) {
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
@@ -717,12 +766,29 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 
 /* ---- the handler ---- */
 
+/* Call the handler once. Return: what it returns. */
+static int call(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
+{
+	struct eddy_scope_options options = { 0 };
+	struct eddy_scope scope;
+	int r;
+
+	if (!ws->notes)
+		return handler(ws, data);
+	options.log_fields = ws->notes->fields;
+	options.locals = ws->notes->locals;
+	eddy_scope_begin(&scope, &options);
+	r = handler(ws, data);
+	eddy_scope_end(&scope);
+	return r;
+}
+
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
 	int r;
 
 	do {
-		r = handler(ws, data);
+		r = call(ws, handler, data);
 	} while (r == -EAGAIN && ws->first);
 	free(ws->given);
 	ws->given = NULL;

@@ -13,6 +13,7 @@
 
 #include <eddy/event.h>
 #include <eddy/mutex.h>
+#include <eddy/observer.h>
 #include <eddy/op.h>
 #include <eddy/timer.h>
 #include <eddy/ws.h>
@@ -83,6 +84,8 @@ struct eddy_ws {
 	uint64_t sent_ns;  /* when the last bytes went */
 	int result;        /* of eddy_ws_recv() at the end */
 	int violation; /* by the peer, behind messages that the handler has not answered; 0: none */
+	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
+	struct eddy_socket_outcome outcome;
 	uint16_t peer_code;
 	uint8_t pong_len;
 	uint8_t state;
@@ -97,6 +100,9 @@ struct eddy_ws {
 	bool half_closed; /* nothing more is sent */
 	bool stops;       /* the server does */
 };
+
+/* Register the metrics of sockets. */
+void eddyi_ws_offer_figures(void);
 
 /* Begin with a connection whose handshake is complete. The caller has set `link`, `wire`, `options`,
  * `is_server`, and, with compression, `inflate` and `deflate`. */
