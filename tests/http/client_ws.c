@@ -1,14 +1,15 @@
 /* Tests of http/src/client/client_ws.c, against servers of raw bytes and an app. */
 #include "../runtime/failing.h"
 #include "localhost.h"
-#include "ws/accept.h"
-#include "ws/frame.h"
+#include "ws/ws_accept.h"
+#include "ws/ws_frame.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/client_ws.h>
 #include <eddy/http.h>
 #include <eddy/runtime.h>
+#include <eddy/ws_room.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,20 +320,21 @@ Test(client_ws, takes_frames_right_behind_the_reply)
 
 static int send_frames(struct eddy_ws *ws)
 {
-	struct eddy_ws_ref *ref = eddy_ws_ref(ws);
+	struct eddy_ws_room *room = eddy_ws_room_new(NULL);
 	int r = eddy_ws_send(ws, EDDY_WS_TEXT, EDDY_STR("same text"));
 
 	if (r == 0)
 		r = eddy_ws_send(ws, EDDY_WS_TEXT, EDDY_STR("same text"));
 	if (r == 0)
-		r = eddy_ws_ref_send(ref, EDDY_WS_TEXT, EDDY_STR("same text"));
-	eddy_yield();
+		r = eddy_ws_room_join(room, ws);
+	if (r == 0)
+		r = eddy_ws_room_send(room, EDDY_WS_TEXT, EDDY_STR("same text"));
 	eddy_sleep(EDDY_MS);
-	eddy_ws_unref(ref);
+	eddy_ws_room_unref(room);
 	return r;
 }
 
-/* Every frame has a mask of its own, also those of a handle, and the close frame. */
+/* Every frame has a mask of its own, also those of a room, and the close frame. */
 Test(client_ws, masks_frames)
 {
 	struct eddy_str rest;

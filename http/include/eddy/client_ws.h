@@ -21,6 +21,8 @@
 #include <eddy/client.h>
 #include <eddy/ws.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* How a client opens a socket. A zero field takes its default. Borrowed until the call returns. */
@@ -41,14 +43,14 @@ struct eddy_client_ws_options {
  * Return: 0, and a socket, which the caller frees; -EREMOTEIO if the server answers with another
  * status than 101; -ELOOP if it redirects, which is never followed; -EBADMSG if its handshake violates
  * RFC 6455, or chooses a protocol or an extension that was not offered; -errno as eddy_client_send(). */
-EDDY_API int eddy_client_ws(struct eddy_client *client, const char *url,
-			    const struct eddy_client_ws_options *options,
-			    struct eddy_response **ret_response, struct eddy_ws **ret_ws);
+EDDY_WEBSOCKET_API int eddy_client_ws(struct eddy_client *client, const char *url,
+				      const struct eddy_client_ws_options *options,
+				      struct eddy_response **ret_response, struct eddy_ws **ret_ws);
 
 /* Close a client's socket with code 1000, wait for the server to close it and the connection, up to 5 s
  * for each, and free it. A cancelled task does not wait for the server. Call it before
  * eddy_client_free(), when no other task uses the socket. NULL is accepted. Suspends. */
-EDDY_API void eddy_ws_free(struct eddy_ws *ws);
+EDDY_WEBSOCKET_API void eddy_ws_free(struct eddy_ws *ws);
 
 EDDY_END_DECLS
 

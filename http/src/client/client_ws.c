@@ -2,8 +2,8 @@
 #include "client.h"
 #include "text/base64.h"
 #include "text/syntax.h"
-#include "ws/accept.h"
-#include "ws/socket.h"
+#include "ws/ws_accept.h"
+#include "ws/ws_socket.h"
 
 #include <eddy/buffers.h>
 #include <eddy/client_ws.h>
@@ -71,7 +71,7 @@ void eddy_ws_free(struct eddy_ws *ws)
 
 	if (!ws)
 		return;
-	eddyi_ws_leave(ws, eddy_is_cancelled() ? EDDY_WS_GOING_AWAY : EDDY_WS_NORMAL);
+	eddyi_ws_release(ws, eddy_is_cancelled() ? EDDY_WS_GOING_AWAY : EDDY_WS_NORMAL);
 	if (eddy_event_wait(&socket->over) < 0) {
 		eddyi_ws_abort(ws, -ECANCELED);
 		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
@@ -338,6 +338,7 @@ int eddy_client_ws(struct eddy_client *client, const char *url,
 	int r;
 
 	options = options ? options : &defaults;
+	eddyi_ws_offer_figures();
 	eddyi_ws_options_fill(&socket);
 	socket.parks = false;
 	r = client ? check_options(client, options) : -ENOMEM;
