@@ -55,7 +55,8 @@ static void reply(int fd)
 	if (key)
 		eddyi_ws_accept(eddy_str(key + 19, EDDYI_WS_KEY_LEN), accept);
 	len = snprintf(text, sizeof(text), script.reply, accept);
-	memcpy(text + len, script.frames.ptr, script.frames.len);
+	if (script.frames.len)
+		memcpy(text + len, script.frames.ptr, script.frames.len);
 	eddy_send_all(fd, text, (size_t)len + script.frames.len, 0);
 }
 

@@ -66,10 +66,10 @@ static const struct eddyi_ws_link link_verbs = { .receive = receive,
 
 void eddy_ws_free(struct eddy_ws *ws)
 {
-	struct client_socket *socket = socket_of(ws);
+	struct client_socket *socket = ws ? socket_of(ws) : NULL;
 	struct eddy_scope shield;
 
-	if (!ws)
+	if (!socket)
 		return;
 	eddyi_ws_release(ws, eddy_is_cancelled() ? EDDY_WS_GOING_AWAY : EDDY_WS_NORMAL);
 	if (eddy_event_wait(&socket->over) < 0) {
@@ -262,10 +262,11 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 {
 	struct eddy_str protocol = shake->protocol, pending = eddyi_wire_pending(&conn->wire);
 	struct client_socket *socket = calloc(1, sizeof(*socket) + protocol.len);
-	struct eddy_ws *ws = &socket->ws;
+	struct eddy_ws *ws;
 
 	if (!socket)
 		return NULL;
+	ws = &socket->ws;
 	socket->conn = conn;
 	socket->options = *shake->options;
 	eddy_event_init(&socket->over);
