@@ -90,7 +90,7 @@ struct files_login *files_login_load(const char *path)
 		first = login;
 	}
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		refuse(path, 0, "there are no random numbers");
+		refuse(path, 0, strerror(errno));
 	if (ferror(file))
 		refuse(path, 0, strerror(errno));
 	if (!first)
