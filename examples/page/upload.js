@@ -211,7 +211,6 @@ async function sendRest(t) {
 
 async function start(t) {
 	const abort = t.abort = new AbortController();
-	const began = performance.now();
 	const isOver = () => t.abort !== abort || abort.signal.aborted;
 	try {
 		// Without this, a file that has gone since it was chosen would look like a lost connection.
@@ -229,20 +228,19 @@ async function start(t) {
 			return;
 		if (e instanceof Refused)
 			set(t, 'fail', e.message);
-		else {
-			t.lostAt ??= began;
+		else
 			lost(t, unreachable().slice(0, -1));
-		}
 	}
 	pump();
 }
 
-// Whether the file that has the name is this one, whose response was lost: it is as large, and no older.
-async function isOurs(t) {
-	const res = await ask(t, 'HEAD', urlOf(pathOf(t))).catch(() => null);
-	const time = name => Date.parse(res.headers.get(name));
-	return Boolean(res?.ok) && Number(res.headers.get('content-length')) === t.size &&
-		time('date') - time('last-modified') <= performance.now() - t.lostAt + 2000;
+// Whether the file that has the name is the same, as after a response that was lost.
+async function isThere(t) {
+	const res = t.size < SMALL && await ask(t, 'GET', urlOf(pathOf(t))).catch(() => null);
+	if (!res?.ok || Number(res.headers.get('content-length')) !== t.size)
+		return void res?.body?.cancel();
+	const [there, ours] = (await Promise.all([res.arrayBuffer(), t.file.arrayBuffer()])).map(bytes => new Uint8Array(bytes));
+	return there.every((byte, at) => byte === ours[at]);
 }
 
 // Tell the server to discard what it has; it expires in any case.
@@ -273,7 +271,7 @@ async function answered(t, status, text) {
 	if ([400, 409, 412, 413].includes(status))
 		abandon(t);
 	if (!t.replace && (status === 412 || status === 409)) {
-		if (status === 412 && t.lostAt && await isOurs(t))
+		if (status === 412 && await isThere(t))
 			return done(t);
 		skipTo(t, 0);
 		return t.number > 1 ? keepBoth(t) : set(t, 'ask');

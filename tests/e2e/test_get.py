@@ -1,5 +1,4 @@
 """The command eddy get: downloads that continue."""
-# needs: nginx-light
 import contextlib
 import errno
 import fcntl

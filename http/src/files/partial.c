@@ -13,7 +13,6 @@
 #include <eddy/shared_event.h>
 #include <errno.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A request whose upload another one wants ends within this time, unless its disk is stuck. */
@@ -836,7 +835,8 @@ static void sweep_entry(struct sweep *sweep, int folder, const char *name)
 {
 	char id[EDDYI_PARTIAL_ID_LEN + 1];
 
-	snprintf(id, sizeof(id), "%s", name);
+	memcpy(id, name, EDDYI_PARTIAL_ID_LEN);
+	id[EDDYI_PARTIAL_ID_LEN] = 0;
 	if (strcmp(name, id) == 0)
 		sweep_bytes(sweep, folder, id);
 	else

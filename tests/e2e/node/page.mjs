@@ -321,6 +321,19 @@ test('an upload whose connection was cut resumes where it was', {}, async s => {
 	assert.ok(offsetOf(patches(s).at(-1)) > 4 * MIB, patches(s).at(-1));
 });
 
+test('a small file whose response was lost is uploaded once, without a question', {}, async s => {
+	await s.page.route('**/files/small.txt', async route => {
+		await route.fetch();
+		await route.abort('connectionreset');
+	}, { times: 1 });
+	await s.choose({ 'small.txt': 'small' });
+	await s.state('small.txt', 'cut');
+	await s.state('small.txt', 'done');
+	assert.equal(s.wire.requests('PUT', '/files/small.txt').length, 2);
+	assert.equal(await s.page.locator('#transfers-list li').count(), 1);
+	assert.ok(!s.exists('small (2).txt'));
+});
+
 test('uploads go on by themselves after a reload, and not in two windows', {}, async s => {
 	const files = { 'a.bin': random(24 * MIB), 'b.bin': random(20 * MIB), 'c.bin': random(2 * MIB), 'd.bin': random(2 * MIB), 'e.txt': 'small' };
 	s.wire.rate.up = 4 * MIB;
