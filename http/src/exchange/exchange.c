@@ -3,6 +3,7 @@
 #include "exchange.h"
 
 #include "coded.h"
+#include "events.h"
 #include "observer.h"
 #include "req.h"
 #include "res.h"
@@ -455,6 +456,8 @@ static int end_stream(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 
+	if (res->goes_on)
+		return 0;
 	if (res->announced && res->written < res->announced_length && !eddyi_res_is_silent(res))
 		return fail_length(res, res->written, -ENODATA);
 	begin_stream(req);
@@ -533,6 +536,8 @@ static int answer_and_reply(struct eddy_req *req)
 {
 	int r = eddyi_answer(req);
 
+	if (req->res.events)
+		eddyi_events_end(&req->res);
 	if (r < 0 || req->expired)
 		return r;
 	req->answered = true;
