@@ -126,22 +126,21 @@ static void advance(struct eddyi_listener *listener, size_t len)
 	}
 }
 
-/* Send what goes without waiting. Return: whether the connection is of use. */
-static bool send_now(struct eddyi_listener *listener)
+/* Send some without waiting. Return: bytes; 0 if none go; -errno. */
+static ssize_t send_now(struct eddyi_listener *listener)
 {
 	struct eddyi_wire *wire = &listener->conn->wire;
 	struct eddy_str unsent = listener->unsent;
 	ssize_t sent;
 
-	if (seals(listener)) {
-		advance(listener,
-			EDDYI_TLS ? eddyi_tls_wire_push(wire, unsent.ptr, unsent.len) : 0);
-		return true;
-	}
-	sent = eddyi_send_now(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (EDDYI_TLS && seals(listener))
+		sent = (ssize_t)eddyi_tls_wire_push(wire, unsent.ptr, unsent.len);
+	else
+		sent = eddyi_send_now(wire->fd, unsent.ptr, unsent.len,
+				      MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0)
 		advance(listener, (size_t)sent);
-	return sent > 0 || errno == EAGAIN || errno == EINTR;
+	return sent >= 0 ? sent : errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
 static void sent(struct eddy_op *op, int result, unsigned flags);
@@ -167,16 +166,14 @@ static void send_rest(struct eddyi_listener *listener)
 /* Send what there is, unless an op does. */
 static void flow(struct eddyi_listener *listener)
 {
-	bool is_useful = true;
+	ssize_t r = 0;
 
 	if (eddy_op_is_started(&listener->op) || listener->over)
 		return;
-	while (is_useful && choose(listener)) {
-		is_useful = send_now(listener);
-		if (listener->unsent.len)
-			break;
-	}
-	if (is_useful)
+	do
+		r = choose(listener) ? send_now(listener) : 0;
+	while (r > 0);
+	if (r == 0)
 		send_rest(listener);
 	if (eddy_op_is_started(&listener->op))
 		return;
