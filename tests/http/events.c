@@ -1,6 +1,6 @@
-/* Tests of eddy/events.h, and of http/src/events/channel.h. */
-#include "events/channel.h"
-#include "exchange/events.h"
+/* Tests of eddy/events.h, and of http/src/events/events_channel.h. */
+#include "events/events_channel.h"
+#include "events/events.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

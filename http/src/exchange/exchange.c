@@ -3,7 +3,6 @@
 #include "exchange.h"
 
 #include "coded.h"
-#include "events.h"
 #include "observer.h"
 #include "req.h"
 #include "res.h"
@@ -537,7 +536,7 @@ static int answer_and_reply(struct eddy_req *req)
 	int r = eddyi_answer(req);
 
 	if (req->res.events)
-		eddyi_events_end(&req->res);
+		req->res.end_events(&req->res);
 	if (r < 0 || req->expired)
 		return r;
 	req->answered = true;

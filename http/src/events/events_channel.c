@@ -1,6 +1,6 @@
-#include "channel.h"
+#include "events_channel.h"
 
-#include "exchange/events.h"
+#include "events.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/list.h>

@@ -1,7 +1,6 @@
 /* Subscribing to a channel, and the stream of a subscriber that keeps its task. */
-#include "channel.h"
-
-#include "exchange/events.h"
+#include "events.h"
+#include "events_channel.h"
 #include "exchange/exchange.h"
 
 #include <eddy/list.h>

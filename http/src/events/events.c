@@ -1,6 +1,6 @@
 #include "events.h"
 
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 #include <eddy/list.h>
 #include <eddy/loop.h>
@@ -125,6 +125,16 @@ static void look(struct eddy_timer *timer)
 	eddy_timer_arm(timer, due);
 }
 
+/* Send no more comments. Suspends while one is being sent. */
+static void end(struct eddy_res *res)
+{
+	struct eddyi_events *events = res->events;
+
+	eddy_timer_disarm(&events->timer);
+	if (eddy_mutex_lock(&events->sending) == 0)
+		eddy_mutex_unlock(&events->sending);
+}
+
 int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *options)
 {
 	struct eddyi_events *events;
@@ -150,19 +160,11 @@ int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *opti
 	if (r < 0)
 		return r;
 	res->events = events;
+	res->end_events = end;
 	events->sent_ns = eddy_loop_now();
 	if (events->comment_ns != EDDY_NEVER)
 		eddy_timer_arm(&events->timer, events->sent_ns + events->comment_ns);
 	return 0;
-}
-
-void eddyi_events_end(struct eddy_res *res)
-{
-	struct eddyi_events *events = res->events;
-
-	eddy_timer_disarm(&events->timer);
-	if (eddy_mutex_lock(&events->sending) == 0)
-		eddy_mutex_unlock(&events->sending);
 }
 
 /* Send what `format` makes of `arg`. */

@@ -2,7 +2,7 @@
 #ifndef EDDYI_EVENTS_H
 #define EDDYI_EVENTS_H
 
-#include "exchange_state.h"
+#include "exchange/exchange_state.h"
 
 #include <eddy/events.h>
 
@@ -19,8 +19,4 @@ size_t eddyi_events_format(const struct eddy_events_message *message, char *text
 
 /* Send text of a stream that has begun. Suspends. Return: as eddy_events_send(). */
 int eddyi_events_write(struct eddy_res *res, struct eddy_str text);
-
-/* Send no more comments, of a stream that has begun. Suspends while one is being sent. */
-void eddyi_events_end(struct eddy_res *res);
-
 #endif

@@ -2,8 +2,8 @@
  * and the end of the stream are sent between the messages. */
 #include "http1.h"
 
-#include "events/channel.h"
-#include "exchange/events.h"
+#include "events/events_channel.h"
+#include "events/events.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/outside.h>

@@ -1,4 +1,4 @@
-/* channel.h: messages that many event streams send.
+/* events_channel.h: messages that many event streams send.
  *
  * The messages of a channel are a list, in the order of publication, and each is formatted once. A
  * receiver is a place in that list: what follows is still to be sent. A message is freed when the
