@@ -189,7 +189,7 @@ class Handlers(Events):
         server.process.send_signal(signal.SIGTERM)
         self.assertTrue(stream.is_at_end())
         self.assertEqual(self.waited(server)[0], 'Success')
-        server.stop()
+        self.assertEqual(server.wait(), 0)
 
 
 class Channels(Events):
@@ -278,7 +278,7 @@ class Channels(Events):
         for stream in streams:
             self.assertTrue(stream.is_at_end())
             self.assertEqual(stream.wire.read_end(), b'')
-        server.stop()
+        self.assertEqual(server.wait(), 0)
 
     def test_a_server_stops_with_one_that_reads_nothing(self):
         server = self.events('--lag', 64 * MIB, '--drain_timeout', 500)
@@ -371,19 +371,24 @@ class Channels(Events):
     def test_memory(self):
         """Of 500 parked subscribers, measured."""
         server = self.events('--workers', 1)
-        for _ in range(3):
-            streams = [self.stream(server) for _ in range(100)]
-            self.publish(server, 'x')
-            for stream in streams:
-                stream.wire.close()
-        time.sleep(0.3)
+        for _ in range(30):
+            self.ask(server, request('GET', '/nothing'))
+        idle = [self.dial(server) for _ in range(250)]
+        for wire in idle:
+            wire.ask(request('GET', '/nothing'))
+        time.sleep(0.1)
+        per_idle = -server.rss()
+        more = [self.dial(server) for _ in range(250)]
+        for wire in more:
+            wire.ask(request('GET', '/nothing'))
+        per_idle = (per_idle + server.rss()) / 250
         before = server.rss()
         streams = [self.stream(server) for _ in range(500)]
         self.publish(server, 'x')
         for stream in streams:
             self.assertEqual(stream.data(), b'x')
         each = (server.rss() - before) / 500
-        print(f'{each:.0f} bytes for each of 500 parked streams')
+        print(f'{each:.0f} bytes for each of 500 parked streams, {per_idle:.0f} for an idle connection')
         if 'EDDY_SERVER_WRAP' not in os.environ and not is_sanitized():
             self.assertLess(each, 64 * KIB)
 
