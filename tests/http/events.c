@@ -36,6 +36,8 @@ Test(events, messages_are_formatted)
 	expect_text(MESSAGE(.data = EDDY_STR("")), "data: \n\n");
 	expect_text(MESSAGE(.id = EDDY_STR("")), "id: \n\n");
 	expect_text(MESSAGE(.retry_ns = EDDY_SECOND), "retry: 1000\n\n");
+	expect_text(MESSAGE(.comment = EDDY_STR("a\nb"), .data = EDDY_STR("x")),
+		    "data: x\n: a\n: b\n\n");
 }
 
 Test(events, lines_of_data_are_fields)
@@ -68,7 +70,7 @@ static int stream(struct eddy_req *req, struct eddy_res *res)
 	(void)req;
 	cr_expect_eq(eddy_events_send(res, &MESSAGE(.id = EDDY_STR("a\nb"))), -EINVAL);
 	if (r == 0)
-		r = eddy_events_comment(res, EDDY_STR("hi\nthere"));
+		r = eddy_events_send(res, &MESSAGE(.comment = EDDY_STR("hi\nthere")));
 	if (r == 0)
 		r = eddy_events_send(res, &MESSAGE(.data = EDDY_STR("one")));
 	return r;
@@ -253,7 +255,9 @@ static void begin(struct reader *reader, struct eddy_events_channel *channel, co
 {
 	*reader = (struct reader){ .receiver.wake = wake };
 	eddy_event_init(&reader->news);
-	cr_assert_eq(eddyi_receiver_begin(&reader->receiver, channel, eddy_str_from(id)), 0);
+	cr_assert_eq(eddyi_receiver_begin(&reader->receiver, channel,
+					  eddyi_channel_find(channel, eddy_str_from(id))),
+		     0);
 }
 
 static int numbers(void *arg)

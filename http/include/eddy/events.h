@@ -32,8 +32,9 @@ EDDY_BEGIN_DECLS
 struct eddy_events_message {
 	struct eddy_str id;    /* without CR, LF and NUL; an empty one resets that of the client */
 	struct eddy_str event; /* without CR, LF and NUL; absent: "message" */
-	struct eddy_str data;  /* UTF-8; CR, LF and CR LF end a line; absent: clients ignore it */
+	struct eddy_str data;  /* UTF-8; CR, LF and CR LF end a line; absent: there is no event */
 	uint64_t retry_ns; /* before the client connects again, sent in ms; default 0: as before */
+	struct eddy_str comment; /* lines that clients ignore */
 };
 
 /* ---- the stream of a handler ---- */
@@ -46,16 +47,13 @@ struct eddy_events_options {
 /* Begin a stream of events, and send its head: text/event-stream, with cache-control: no-store. The
  * stream ends when the handler returns. Comments are sent while the handler does something else. If
  * the client leaves, suspending calls of the handler return -ECANCELED. Suspends.
- * Return: as eddy_res_write(), thus -EPIPE to HEAD, or with a status without a body. */
+ * Return: as eddy_res_write(), thus -EPIPE to HEAD; -EINVAL if another body has begun. */
 EDDY_API int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *options);
 
 /* Send a message at once, after eddy_res_events(). A slow client applies backpressure. Suspends.
  * Return: 0; -ECONNRESET if the client has left; -EINVAL for a malformed id or event; otherwise as
  * eddy_res_write(). */
 EDDY_API int eddy_events_send(struct eddy_res *res, const struct eddy_events_message *message);
-
-/* Send a comment, which clients ignore. Otherwise as eddy_events_send(). */
-EDDY_API int eddy_events_comment(struct eddy_res *res, struct eddy_str text);
 
 /* Get the id of the last message that a client has received before it connected again.
  * Return: .ptr NULL if there is none. */
@@ -85,7 +83,8 @@ eddy_events_channel_new(const struct eddy_events_channel_options *options);
 EDDY_API void eddy_events_channel_free(struct eddy_events_channel *channel);
 
 /* Send a message to all subscribers. It is formatted once, and shared. A message without an id is
- * numbered, unless the channel has .no_replay. Never suspends. Any thread may call it.
+ * numbered, unless the channel has .no_replay. Never suspends. Any thread may call it, until the
+ * channel is freed.
  * Return: 0; -EINVAL for a malformed id or event; -ENOMEM. */
 EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
 				 const struct eddy_events_message *message);

@@ -68,6 +68,8 @@ size_t eddyi_events_format(const struct eddy_events_message *message, char *text
 			       eddy_str(ms, eddy_u64_format(message->retry_ns / EDDY_MS, ms)));
 	if (message->data.ptr)
 		at = put_lines(text, at, "data: ", message->data);
+	if (message->comment.ptr)
+		at = put_lines(text, at, ": ", message->comment);
 	return put(text, at, EDDY_STR("\n"));
 }
 
@@ -140,8 +142,8 @@ int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *opti
 	struct eddyi_events *events;
 	int r;
 
-	if (res->events)
-		return res->failed;
+	if (res->events || res->head_sent)
+		return res->events ? res->failed : -EINVAL;
 	events = eddyi_arena_alloc(&res->req->arena, sizeof(*events));
 	if (!events)
 		return -ENOMEM;
@@ -167,49 +169,25 @@ int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *opti
 	return 0;
 }
 
-/* Send what `format` makes of `arg`. */
-static int send_formatted(struct eddy_res *res, size_t (*format)(const void *arg, char *text),
-			  const void *arg)
+int eddy_events_send(struct eddy_res *res, const struct eddy_events_message *message)
 {
+	size_t len = eddyi_events_format(message, NULL);
 	char some[SHORT_MAX], *text = some;
-	size_t len = format(arg, NULL);
 	int r;
 
+	if (!eddyi_events_is_valid(message))
+		return -EINVAL;
 	if (!res->events)
 		return res->failed ? res->failed : -EPIPE;
 	if (len > sizeof(some))
 		text = malloc(len);
 	if (!text)
 		return -ENOMEM;
-	format(arg, text);
+	eddyi_events_format(message, text);
 	r = eddyi_events_write(res, eddy_str(text, len));
 	if (text != some)
 		free(text);
 	return r;
-}
-
-static size_t format_message(const void *arg, char *text)
-{
-	return eddyi_events_format(arg, text);
-}
-
-static size_t format_comment(const void *arg, char *text)
-{
-	const struct eddy_str *comment = arg;
-
-	return put(text, put_lines(text, 0, ": ", *comment), EDDY_STR("\n"));
-}
-
-int eddy_events_send(struct eddy_res *res, const struct eddy_events_message *message)
-{
-	if (!eddyi_events_is_valid(message))
-		return -EINVAL;
-	return send_formatted(res, format_message, message);
-}
-
-int eddy_events_comment(struct eddy_res *res, struct eddy_str text)
-{
-	return send_formatted(res, format_comment, &text);
 }
 
 struct eddy_str eddy_events_last_id(const struct eddy_req *req)

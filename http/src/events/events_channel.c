@@ -60,7 +60,7 @@ static struct eddyi_post *ref(struct eddyi_post *post)
 }
 
 /* Not recursive: a list may be long. */
-static void unref(struct eddyi_post *post)
+void eddyi_post_unref(struct eddyi_post *post)
 {
 	while (post && __atomic_sub_fetch(&post->refs, 1, __ATOMIC_ACQ_REL) == 0) {
 		struct eddyi_post *next = post->next;
@@ -107,7 +107,7 @@ static void trim(struct eddy_events_channel *channel)
 
 		channel->oldest = ref(next_of(oldest));
 		channel->kept--;
-		unref(oldest);
+		eddyi_post_unref(oldest);
 	}
 }
 
@@ -121,7 +121,7 @@ static void append(struct eddy_events_channel *channel, struct eddyi_post *post)
 	channel->kept++;
 	__atomic_store_n(&channel->end, post->end, __ATOMIC_RELAXED);
 	__atomic_store_n(&before->next, post, __ATOMIC_RELEASE);
-	unref(before);
+	eddyi_post_unref(before);
 	trim(channel);
 }
 
@@ -201,8 +201,8 @@ static void unref_channel(struct eddy_events_channel *channel)
 {
 	if (__atomic_sub_fetch(&channel->refs, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	unref(channel->oldest);
-	unref(channel->newest);
+	eddyi_post_unref(channel->oldest);
+	eddyi_post_unref(channel->newest);
 	pthread_mutex_destroy(&channel->lock);
 	free(channel);
 }
@@ -310,21 +310,22 @@ static struct eddyi_branch *find_branch(struct eddy_events_channel *channel)
 
 /* ---- receivers ---- */
 
-/* Find the message behind which a receiver begins, with the lock. */
-static struct eddyi_post *find_place(struct eddy_events_channel *channel, struct eddy_str last_id)
+struct eddyi_post *eddyi_channel_find(struct eddy_events_channel *channel, struct eddy_str last_id)
 {
 	struct eddyi_post *post;
 
-	if (!last_id.len)
-		return channel->options.greets ? channel->oldest : channel->newest;
-	for (post = channel->oldest; post; post = next_of(post))
-		if (post->id.ptr && eddy_str_eq(post->id, last_id))
-			return post;
-	return channel->oldest;
+	pthread_mutex_lock(&channel->lock);
+	post = last_id.len || channel->options.greets ? channel->oldest : channel->newest;
+	for (struct eddyi_post *at = last_id.len ? post : NULL; at; at = next_of(at))
+		if (at->id.ptr && eddy_str_eq(at->id, last_id))
+			post = at;
+	ref(post);
+	pthread_mutex_unlock(&channel->lock);
+	return post;
 }
 
 int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddy_events_channel *channel,
-			 struct eddy_str last_id)
+			 struct eddyi_post *last)
 {
 	struct eddyi_branch *branch;
 
@@ -332,17 +333,19 @@ int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddy_events_cha
 	branch = find_branch(channel);
 	if (branch) {
 		receiver->branch = branch;
-		receiver->last = ref(find_place(channel, last_id));
+		receiver->last = last;
 		eddy_list_append(&branch->waiting, &receiver->node);
 	}
 	pthread_mutex_unlock(&channel->lock);
+	if (!branch)
+		eddyi_post_unref(last);
 	return branch ? 0 : -ENOMEM;
 }
 
 void eddyi_receiver_end(struct eddyi_receiver *receiver)
 {
 	eddy_list_remove(&receiver->node);
-	unref(receiver->last);
+	eddyi_post_unref(receiver->last);
 	release(receiver->branch);
 }
 
@@ -356,7 +359,7 @@ void eddyi_receiver_advance(struct eddyi_receiver *receiver)
 	struct eddyi_post *last = receiver->last;
 
 	receiver->last = ref(next_of(last));
-	unref(last);
+	eddyi_post_unref(last);
 }
 
 bool eddyi_receiver_lags(const struct eddyi_receiver *receiver)

@@ -32,9 +32,14 @@ struct eddyi_receiver {
 	void (*wake)(struct eddyi_receiver *receiver);
 };
 
-/* Begin a receiver on this loop, whose `wake` is set, behind the message `last_id`. Return: 0, -ENOMEM. */
+/* Find the message behind which a new subscriber begins. Return: a reference to it. */
+struct eddyi_post *eddyi_channel_find(struct eddy_events_channel *channel, struct eddy_str last_id);
+void eddyi_post_unref(struct eddyi_post *post);
+
+/* Begin a receiver on this loop, whose `wake` is set, behind a message. Takes the reference, also on
+ * failure. Return: 0, -ENOMEM. */
 int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddy_events_channel *channel,
-			 struct eddy_str last_id);
+			 struct eddyi_post *last);
 void eddyi_receiver_end(struct eddyi_receiver *receiver);
 
 /* Get the next message. Return: NULL if there is none yet. */

@@ -42,14 +42,15 @@ static int await_next(struct subscriber *subscriber)
 }
 
 /* Send messages on this task until the end. */
-static int send_all(struct eddy_events_channel *channel, struct eddy_req *req)
+static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
+		    struct eddyi_post *last)
 {
 	struct subscriber subscriber = { .receiver.wake = wake, .req = req };
 	struct eddyi_receiver *receiver = &subscriber.receiver;
 	int r;
 
 	eddy_event_init(&subscriber.news);
-	r = eddyi_receiver_begin(receiver, channel, eddy_events_last_id(req));
+	r = eddyi_receiver_begin(receiver, channel, last);
 	if (r < 0)
 		return r;
 	while ((r = await_next(&subscriber)) > 0) {
@@ -66,13 +67,17 @@ int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *
 {
 	const struct eddy_events_options options = { eddyi_channel_comment_ns(channel) };
 	struct eddy_req *req = res->req;
+	/* A client with the head misses nothing that is published then. */
+	struct eddyi_post *last = eddyi_channel_find(channel, eddy_events_last_id(req));
 	int r = eddy_res_events(res, &options);
 
-	if (r < 0)
+	if (r < 0) {
+		eddyi_post_unref(last);
 		return r;
+	}
 	if (res->coded.coder || !req->stream->verbs->listen)
-		return send_all(channel, req);
-	r = req->stream->verbs->listen(req, channel);
+		return send_all(channel, req, last);
+	r = req->stream->verbs->listen(req, channel, last);
 	res->goes_on = r == 0;
 	return r;
 }

@@ -35,20 +35,20 @@ struct eddyi_listener {
 
 static void wake(struct eddyi_receiver *receiver);
 
-int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel)
+int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
+		       struct eddyi_post *last)
 {
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
-	struct eddyi_listener *listener;
+	struct eddyi_listener *listener = http1->listener ? NULL : calloc(1, sizeof(*listener));
 	int r;
 
-	if (http1->listener)
-		return -EBUSY;
-	listener = calloc(1, sizeof(*listener));
-	if (!listener)
-		return -ENOMEM;
+	if (!listener) {
+		eddyi_post_unref(last);
+		return http1->listener ? -EBUSY : -ENOMEM;
+	}
 	listener->receiver.wake = wake;
 	listener->chunked = http1->reply.chunked;
-	r = eddyi_receiver_begin(&listener->receiver, channel, eddy_events_last_id(req));
+	r = eddyi_receiver_begin(&listener->receiver, channel, last);
 	if (r == 0)
 		http1->listener = listener;
 	else
@@ -298,12 +298,6 @@ static void stop(struct eddyi_parked *parked)
 	flow(listener);
 }
 
-static bool is_waiting(const struct eddyi_parked *parked)
-{
-	(void)parked;
-	return false;
-}
-
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
 {
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "an event stream of %s",
@@ -314,7 +308,6 @@ static const struct eddyi_parked_verbs verbs = {
 	.resume = resume,
 	.evict = evict,
 	.stop = stop,
-	.is_waiting = is_waiting,
 	.describe = describe,
 	.free = eddyi_conn_free,
 };

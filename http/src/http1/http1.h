@@ -121,8 +121,9 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 
 /* ---- event streams ---- */
 
-/* Take the messages of a channel for the response, which has begun. Return: 0, -EBUSY, -ENOMEM. */
-int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel);
+/* As a verb of the stream. */
+int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
+		       struct eddyi_post *last);
 
 /* Free one that is not parked. */
 void eddyi_listener_free(struct eddyi_listener *listener);

@@ -108,7 +108,8 @@ static int wait_long(struct eddy_req *req, struct eddy_res *res)
 	if (r == 0)
 		r = eddy_event_wait(eddy_req_stopping(req));
 	if (r < 0)
-		sent = eddy_events_comment(res, EDDY_STR("still there?"));
+		sent = eddy_events_send(
+			res, &(struct eddy_events_message){ .comment = EDDY_STR("still there?") });
 	eddy_log(EDDY_LOG_INFO, "events", EDDY_FIELDS(eddy_field_str("route", EDDY_STR("/wait"))),
 		 "waited: %s, then %s", strerror(-r), strerror(-sent));
 	return r;
@@ -120,7 +121,8 @@ static int all(struct eddy_req *req, struct eddy_res *res)
 
 	(void)req;
 	if (r == 0)
-		r = eddy_events_comment(res, EDDY_STR("two\nlines"));
+		r = eddy_events_send(
+			res, &(struct eddy_events_message){ .comment = EDDY_STR("two\nlines") });
 	if (r == 0)
 		r = eddy_events_send(res, &(struct eddy_events_message){
 						  .id = EDDY_STR("7"),
