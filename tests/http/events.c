@@ -328,6 +328,41 @@ Test(events, a_slow_receiver_lags)
 	cr_expect_eq(eddy_run(NULL, lag, NULL), 0);
 }
 
+/* More than are woken at a time. */
+#define MANY 600
+
+static int wakes(void *arg)
+{
+	struct eddy_events_channel *channel = channel_of((struct eddy_events_channel_options){ 0 });
+	static struct reader readers[MANY];
+
+	(void)arg;
+	for (int i = 0; i < MANY; i++)
+		begin(&readers[i], channel, "");
+	for (unsigned round = 1; round <= 3; round++) {
+		publish(channel, NULL, "x");
+		eddy_sleep(20 * EDDY_MS);
+		for (int i = 0; i < MANY; i++)
+			cr_expect_eq(readers[i].woken, round, "%d: %u", i, readers[i].woken);
+	}
+	/* The last are told of two messages at once, or of each. */
+	publish(channel, NULL, "x");
+	eddy_yield();
+	publish(channel, NULL, "x");
+	eddy_sleep(20 * EDDY_MS);
+	for (int i = 0; i < MANY; i++) {
+		cr_expect(readers[i].woken == 4 || readers[i].woken == 5);
+		eddyi_receiver_end(&readers[i].receiver);
+	}
+	eddy_events_channel_free(channel);
+	return 0;
+}
+
+Test(events, each_receiver_is_woken_once)
+{
+	cr_expect_eq(eddy_run(NULL, wakes, NULL), 0);
+}
+
 #define THREADS 4
 #define EACH 2000
 
@@ -363,7 +398,7 @@ static int read_by_many(void *arg)
 	struct eddy_scope scope;
 
 	eddy_scope_begin(&scope, NULL);
-	for (int i = 0; i < 600; i++)
+	for (int i = 0; i < MANY; i++)
 		eddy_scope_spawn(&scope, "reader", read_all, arg);
 	eddy_yield();
 	for (int i = 0; i < THREADS; i++)

@@ -41,8 +41,10 @@ struct eddyi_branch {
 	struct eddy_loop *loop;
 	struct eddy_message message;
 	bool is_posted; /* `message`, with the channel's lock */
+	bool has_news;  /* all receivers are to be woken, with the channel's lock */
 	bool is_waking;
-	struct eddy_node waiting, due; /* receivers; those that are due are woken next */
+	struct eddy_node receivers; /* the first `due` of them are woken next */
+	unsigned count, due;
 	struct eddy_timeout_queue clock;
 };
 
@@ -133,12 +135,17 @@ static void post_message(struct eddyi_branch *branch)
 	branch->is_posted = true;
 }
 
+/* With the lock. */
 static void wake_all(struct eddy_events_channel *channel)
 {
 	struct eddy_node *all = &channel->branches, *node;
 
-	for (node = all->next; node != all; node = node->next)
-		post_message(eddy_of(node, struct eddyi_branch, node));
+	for (node = all->next; node != all; node = node->next) {
+		struct eddyi_branch *branch = eddy_of(node, struct eddyi_branch, node);
+
+		branch->has_news = true;
+		post_message(branch);
+	}
 }
 
 int eddy_events_publish(struct eddy_events_channel *channel,
@@ -225,61 +232,50 @@ uint64_t eddyi_channel_comment_ns(const struct eddy_events_channel *channel)
 
 /* ---- branches ---- */
 
-/* Free a branch without receivers, unless it is in use. Return: whether it is freed. */
-static bool release(struct eddyi_branch *branch)
+/* Free a branch without receivers, unless it is in use. */
+static void release(struct eddyi_branch *branch)
 {
 	struct eddy_events_channel *channel = branch->channel;
-	bool is_free = !branch->is_waking && eddy_list_is_empty(&branch->waiting) &&
-		       eddy_list_is_empty(&branch->due);
+	bool is_free;
 
 	pthread_mutex_lock(&channel->lock);
-	is_free = is_free && !branch->is_posted;
+	is_free = !branch->count && !branch->is_waking && !branch->is_posted;
 	if (is_free)
 		eddy_list_remove(&branch->node);
 	pthread_mutex_unlock(&channel->lock);
 	if (!is_free)
-		return false;
+		return;
 	eddy_timeout_queue_deinit(&branch->clock);
 	free(branch);
 	unref_channel(channel);
-	return true;
-}
-
-/* Append the nodes of `from` to `to`. */
-static void move_all(struct eddy_node *from, struct eddy_node *to)
-{
-	if (eddy_list_is_empty(from))
-		return;
-	from->next->prev = to->prev;
-	from->prev->next = to;
-	to->prev->next = from->next;
-	to->prev = from->prev;
-	eddy_list_init(from);
 }
 
 /* On the branch's loop: wake the receivers, or some of many. */
 static void deliver(struct eddy_message *message)
 {
 	struct eddyi_branch *branch = eddy_of(message, struct eddyi_branch, message);
-	struct eddy_node *node;
+	struct eddy_events_channel *channel = branch->channel;
 
-	pthread_mutex_lock(&branch->channel->lock);
+	pthread_mutex_lock(&channel->lock);
 	branch->is_posted = false;
-	pthread_mutex_unlock(&branch->channel->lock);
+	if (branch->has_news)
+		branch->due = branch->count;
+	branch->has_news = false;
+	pthread_mutex_unlock(&channel->lock);
 	branch->is_waking = true;
-	move_all(&branch->waiting, &branch->due);
-	for (int i = 0; i < TURN_MAX && (node = eddy_list_shift(&branch->due)); i++) {
+	for (int i = 0; i < TURN_MAX && branch->due && branch->count; i++, branch->due--) {
+		struct eddy_node *node = eddy_list_shift(&branch->receivers);
 		struct eddyi_receiver *receiver = eddy_of(node, struct eddyi_receiver, node);
 
-		eddy_list_append(&branch->waiting, node);
+		eddy_list_append(&branch->receivers, node);
 		receiver->wake(receiver);
 	}
 	branch->is_waking = false;
-	if (release(branch) || eddy_list_is_empty(&branch->due))
-		return;
-	pthread_mutex_lock(&branch->channel->lock);
-	post_message(branch);
-	pthread_mutex_unlock(&branch->channel->lock);
+	pthread_mutex_lock(&channel->lock);
+	if (branch->due && branch->count)
+		post_message(branch);
+	pthread_mutex_unlock(&channel->lock);
+	release(branch);
 }
 
 /* Get that of this loop, with the lock. Return: NULL on allocation failure. */
@@ -301,8 +297,7 @@ static struct eddyi_branch *find_branch(struct eddy_events_channel *channel)
 	branch->channel = channel;
 	branch->loop = loop;
 	branch->message.deliver = deliver;
-	eddy_list_init(&branch->waiting);
-	eddy_list_init(&branch->due);
+	eddy_list_init(&branch->receivers);
 	eddy_timeout_queue_init(&branch->clock, channel->options.comment_ns);
 	eddy_list_append(&channel->branches, &branch->node);
 	return branch;
@@ -334,7 +329,8 @@ int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddy_events_cha
 	if (branch) {
 		receiver->branch = branch;
 		receiver->last = last;
-		eddy_list_append(&branch->waiting, &receiver->node);
+		eddy_list_append(&branch->receivers, &receiver->node);
+		branch->count++;
 	}
 	pthread_mutex_unlock(&channel->lock);
 	if (!branch)
@@ -345,6 +341,7 @@ int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddy_events_cha
 void eddyi_receiver_end(struct eddyi_receiver *receiver)
 {
 	eddy_list_remove(&receiver->node);
+	receiver->branch->count--;
 	eddyi_post_unref(receiver->last);
 	release(receiver->branch);
 }

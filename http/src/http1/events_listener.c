@@ -118,7 +118,6 @@ static void advance(struct eddyi_listener *listener, size_t len)
 {
 	listener->unsent = eddy_str_skip(listener->unsent, len);
 	listener->stalled = false;
-	listener->conn->wire.sent += len;
 	eddy_timeout_touch(&listener->conn->wire.timeout);
 	if (!listener->unsent.len && listener->sends_post) {
 		listener->sends_post = false;
@@ -276,10 +275,14 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 
 	if (!listener || listener->over)
 		return;
-	if (!goes_on || take(&listener->conn->wire, bytes) < 0)
+	if (!goes_on || take(&listener->conn->wire, bytes) < 0) {
 		cut(listener);
-	else if (last)
+		return;
+	}
+	if (last)
 		eddyi_parked_receive(parked, 0);
+	/* TLS may have to respond. */
+	flow(listener);
 }
 
 static void evict(struct eddyi_parked *parked)
