@@ -3,13 +3,14 @@
 import contextlib
 import os
 import signal
+import subprocess
 import threading
 import time
 import unittest
 import zlib
 
 from tls import TlsWire, at, context, has_ktls, setUpModule, tearDownModule  # noqa: F401
-from wire import KIB, MIB, Case, Lost, Shared, Wire, curl, is_sanitized, request
+from wire import KIB, MIB, Case, Lost, Shared, Wire, curl, is_sanitized, node, request
 
 HEAD = {'content-type': 'text/event-stream', 'cache-control': 'no-store', 'transfer-encoding': 'chunked'}
 
@@ -430,6 +431,13 @@ class Tour(Shared):
             stream = Stream(wire, '/events/2?stay&comment=50')
             self.assertEqual([stream.next() for _ in range(4)],
                              [b'id: 1\nevent: tick\ndata: 1', b'id: 2\nevent: tick\ndata: 2', b':', b':'])
+
+    def test_event_source(self):
+        """It connects again at the end, and is told by 204 that nothing is left."""
+        command = node('events.mjs', f'http://127.0.0.1:{self.server.port}/events/3', 'tick')
+        command.insert(1, '--experimental-eventsource')
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        self.assertEqual(done.stdout, '[["1","1"],["2","2"],["3","3"]]\n', done.stderr)
 
     def test_curl(self):
         self.assertEqual(curl('-N', f'http://127.0.0.1:{self.server.port}/events/3').stdout, self.text((1, 2, 3)))

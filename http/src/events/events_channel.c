@@ -21,7 +21,8 @@
 
 /* Invariants:
  * 1. `kept` messages follow `oldest`; the last of them is `newest`. Without any, both are the same.
- * 2. A branch is in the channel as long as it has receivers. */
+ * 2. A branch is in the channel as long as it has receivers, or its message is posted.
+ * 3. A receiver that is not due has been woken since the last message that its loop knows of. */
 struct eddy_events_channel {
 	unsigned refs; /* its owner's, and one a branch; changed atomically */
 	struct eddy_events_channel_options options;
