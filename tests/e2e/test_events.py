@@ -1,5 +1,5 @@
 """Server-sent events: the bytes, the stream of a handler, and the parked subscribers of a channel."""
-# needs: curl openssl
+# needs: curl npm openssl
 import contextlib
 import os
 import signal
