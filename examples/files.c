@@ -27,9 +27,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Smaller pieces of an upload would cost more than they carry. */
-#define APPEND_MIN 32
-
 static struct files *files_of(struct eddy_req *req)
 {
 	return eddy_req_context(req);
@@ -229,7 +226,7 @@ static void use_uploads(struct eddy_app *app, struct files *files)
 					      &(struct eddy_uploads_options){
 						      .max = files->max_size,
 						      .append_max = files->append_max,
-						      .append_min = APPEND_MIN,
+						      .append_min = FILES_APPEND_MIN,
 						      .expire_ns = files->upload_age * EDDY_SECOND,
 						      .tus = "/tus",
 					      });

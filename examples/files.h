@@ -10,6 +10,9 @@
 
 struct ifaddrs;
 
+/* Smaller pieces of an upload would cost more than they carry. */
+#define FILES_APPEND_MIN 32
+
 struct files {
 	struct eddy_app *app;
 	int dir;                      /* the folder */
@@ -38,7 +41,8 @@ static inline bool files_may_change(const struct files *files)
  * A path has no slash at its end, and is empty for the folder itself. Symbolic links are followed
  * only if they stay inside. */
 
-/* Open an entry. Suspends. Return: a descriptor; -ENOENT, also if the path leads outside; -errno. */
+/* Open an entry. Suspends. Return: a descriptor; -ENOENT, also if the path leads outside;
+ * -errno. */
 int files_open(const struct files *files, const char *path, int flags);
 
 /* Where an entry is. */

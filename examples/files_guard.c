@@ -4,7 +4,8 @@
 int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	eddy_res_set_z(res, "x-content-type-options", "nosniff");
-	/* A page elsewhere can't embed files, with the login that the browser keeps for this server. */
+	/* A page elsewhere can't embed files, with the login that the browser keeps for this
+	 * server. */
 	eddy_res_set_z(res, "cross-origin-resource-policy", "same-origin");
 	return eddy_next(next, req, res);
 }

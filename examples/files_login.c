@@ -10,11 +10,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* A wrong login waits for this time, and so many of an address wait at once. */
 #define GUESS_NS EDDY_SECOND
 #define GUESSES_MAX 16
+
+/* Of the hash of addresses. */
+static uint64_t seed;
 
 struct files_login {
 	struct files_login *next;
@@ -85,6 +89,8 @@ struct files_login *files_login_load(const char *path)
 		memcpy(login->text, line, (size_t)len);
 		first = login;
 	}
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		refuse(path, 0, strerror(errno));
 	if (ferror(file))
 		refuse(path, 0, strerror(errno));
 	if (!first)
@@ -130,7 +136,8 @@ static bool is_known(const struct files_login *login, struct eddy_str text)
 
 /* ---- guesses ---- */
 
-/* Waiting ones, by a hash of their address. */
+/* Waiting ones, by a hash of their address, with a seed so that no client chooses whose it
+ * shares. */
 static atomic_uint guesses[256];
 static atomic_uint_least64_t warned_at;
 
@@ -148,19 +155,19 @@ static atomic_uint *guesses_of(const struct eddy_req *req)
 {
 	const struct eddy_sockaddr *addr = &eddy_req_peer(req)->addr;
 	unsigned char bytes[8] = { 0 };
-	unsigned hash = 0;
+	uint64_t hash = seed;
 
 	if (addr->addr.any.sa_family == AF_INET)
 		memcpy(bytes, &addr->addr.in.sin_addr, 4);
 	else if (addr->addr.any.sa_family == AF_INET6)
 		memcpy(bytes, &addr->addr.in6.sin6_addr, 8);
 	for (size_t i = 0; i < sizeof(bytes); i++)
-		hash = hash * 31 + bytes[i];
-	return &guesses[hash % (sizeof(guesses) / sizeof(*guesses))];
+		hash = (hash ^ bytes[i]) * 0x9e3779b97f4a7c15;
+	return &guesses[hash >> 56];
 }
 
-/* Judge a login. A wrong one waits, so that guessing takes long. While too many of its address wait, it
- * is not judged: its response would tell.
+/* Judge a login. A wrong one waits, so that guessing takes long. While too many of its address
+ * wait, it is not judged: its response would tell.
  * Return: 0, -EACCES, -EBUSY. */
 static int judge(const struct files_login *login, const struct eddy_req *req, struct eddy_str text)
 {

@@ -21,11 +21,13 @@ static const struct eddy_member members[] = {
  * empty one. */
 static int rename_to(const struct files_place *from, const struct files_place *to, bool replace)
 {
-	struct files_kind kind;
+	struct files_kind kind, there;
 	int r = files_place_look(from, &kind);
 
 	if (r < 0)
 		return r;
+	if (replace && files_place_look(to, &there) == 0 && there.is_folder)
+		return -EISDIR;
 	return eddy_renameat(from->dir, from->name, to->dir, to->name,
 			     replace && !kind.is_folder ? 0 : RENAME_NOREPLACE);
 }

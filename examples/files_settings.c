@@ -54,7 +54,8 @@ static void take(struct files_settings *settings, int option)
 		settings->files.max_size = switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
 		break;
 	case 'a':
-		settings->files.append_max = switch_number("append-max", optarg, 1, EDDY_NEVER - 1);
+		settings->files.append_max =
+			switch_number("append-max", optarg, FILES_APPEND_MIN, EDDY_NEVER - 1);
 		break;
 	case 'A':
 		settings->files.upload_age = switch_number("upload-age", optarg, 1, UINT32_MAX);

@@ -1,10 +1,10 @@
 /* GET /files/{path}/?zip: a folder as a zip archive (APPNOTE.TXT 6.3), made while it is sent. With
  * ?zip&name=A&name=B, the archive has only these entries of the folder.
  *
- * First the folder is walked; that gives the names and sizes, and so the archive's length. Then files
- * are stored without compression: their bytes go from the page cache to the socket. The CRC-32 of a
- * file follows its bytes in a data descriptor, and is computed piece by piece, just before each
- * piece is sent, so that a disk is read once.
+ * First the folder is walked; that gives the names and sizes, and so the archive's length. Then
+ * files are stored without compression: their bytes go from the page cache to the socket. The
+ * CRC-32 of a file follows its bytes in a data descriptor, and is computed piece by piece, just
+ * before each piece is sent, so that a disk is read once.
  *
  * Invariants of a struct zip:
  * 1. `entries` are files, and folders without public entries, whose names end with a slash. Within
@@ -140,7 +140,7 @@ static int flush(struct zip *zip)
 
 /* A record that is being made: a header, a descriptor or an end. */
 struct record {
-	unsigned char bytes[PATH_MAX + 128];
+	unsigned char bytes[3 * PATH_MAX + 128];
 	size_t len;
 };
 
@@ -160,11 +160,27 @@ static void put32(struct record *record, uint32_t value)
 	put(record, 4, value);
 }
 
-/* To Windows a backslash separates folders. */
+/* To Windows a backslash separates folders: it is written as in a URL. */
 static void put_name(struct record *record, const char *name)
 {
-	for (; *name; name++)
-		put(record, 1, *name == '\\' ? '_' : (unsigned char)*name);
+	for (; *name; name++) {
+		if (*name == '\\') {
+			memcpy(record->bytes + record->len, "%5C", 3);
+			record->len += 3;
+		} else {
+			put(record, 1, (unsigned char)*name);
+		}
+	}
+}
+
+/* Get the length of a name as it is written. */
+static uint32_t name_len(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = name; (at = strchr(at, '\\')); at++)
+		len += 2;
+	return (uint32_t)len;
 }
 
 /* Add a record to the archive. Suspends. */
@@ -218,7 +234,7 @@ static void put_common(struct record *record, const struct entry *entry, bool is
 	put32(record, crc);
 	put32(record, size); /* compressed */
 	put32(record, size);
-	put16(record, (uint32_t)strlen(name));
+	put16(record, name_len(name));
 	put16(record, (uint32_t)extra);
 }
 

@@ -22,6 +22,7 @@
 #include <eddy/compress.h>
 #include <eddy/config.h>
 #include <eddy/trace.h>
+#include <eddy/ws_room.h>
 
 /* Allow sections for every layer in the configuration file, even for those that are not in use. */
 static void name_layers(struct eddy_app *app)
@@ -36,8 +37,10 @@ static void name_layers(struct eddy_app *app)
 int main(int argc, char **argv)
 {
 	struct tour_settings settings = { .bind = "localhost:7878", .dir = "." };
+	struct eddy_ws_room *room = eddy_ws_room_new(NULL);
 	struct eddy_app *app;
 	struct tour tour;
+	int r;
 
 	eddy_log_writer_subscribe(NULL);
 	tour_settings_parse(&settings, argc, argv);
@@ -66,9 +69,12 @@ int main(int argc, char **argv)
 	tour_map_events(app);
 	eddy_app_keep_files_open(app, tour.dir);
 	tour_map_files(app);
+	tour_map_sockets(app, room, settings.compression);
 	if (settings.oauth.issuer || settings.secret_file) {
 		tour_check_tokens(app, &settings);
 		tour_map_protected(app);
 	}
-	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+	r = eddy_app_run_blocking(app);
+	eddy_ws_room_unref(room);
+	return r < 0;
 }

@@ -23,6 +23,10 @@ void tour_map_events(struct eddy_app *app);
 /* File downloads and uploads. */
 void tour_map_files(struct eddy_app *app);
 
+/* WebSockets; `room` is that of the chat. `deflate`: messages may be compressed. */
+struct eddy_ws_room;
+void tour_map_sockets(struct eddy_app *app, struct eddy_ws_room *room, bool deflate);
+
 /* Accept tokens of an issuer or of a static secret; map the routes that require one. */
 struct tour_settings;
 void tour_check_tokens(struct eddy_app *app, const struct tour_settings *settings);

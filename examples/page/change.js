@@ -133,7 +133,7 @@ export function rename(tr) {
 		const name = input.value.trim();
 		if (over || input.disabled)
 			return;
-		if (!name || name === entry.name)
+		if (!name || input.value === entry.name)
 			return end(entry.name);
 		input.disabled = true;
 		const why = /\//.test(name) ? 'A name can’t hold a slash.' : await moveTo(pathOf(entry), joined(place.folder, name));

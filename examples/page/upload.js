@@ -211,6 +211,7 @@ async function sendRest(t) {
 
 async function start(t) {
 	const abort = t.abort = new AbortController();
+	const began = performance.now();
 	const isOver = () => t.abort !== abort || abort.signal.aborted;
 	try {
 		// Without this, a file that has gone since it was chosen would look like a lost connection.
@@ -228,10 +229,27 @@ async function start(t) {
 			return;
 		if (e instanceof Refused)
 			set(t, 'fail', e.message);
-		else
+		else {
+			t.lostAt ??= began;
 			lost(t, unreachable().slice(0, -1));
+		}
 	}
 	pump();
+}
+
+// Whether the file that has the name is this one, whose response was lost: it is as large, and no older.
+async function isOurs(t) {
+	const res = await ask(t, 'HEAD', urlOf(pathOf(t))).catch(() => null);
+	const time = name => Date.parse(res.headers.get(name));
+	return Boolean(res?.ok) && Number(res.headers.get('content-length')) === t.size &&
+		time('date') - time('last-modified') <= performance.now() - t.lostAt + 2000;
+}
+
+// Tell the server to discard what it has; it expires in any case.
+function abandon(t) {
+	if (t.url && !t.isElsewhere)
+		fetch(t.url, { method: 'DELETE', keepalive: true }).catch(() => {});
+	t.url = null;
 }
 
 async function answered(t, status, text) {
@@ -239,11 +257,11 @@ async function answered(t, status, text) {
 		return done(t);
 	if (status === 409 && text.includes('continues this upload')) {
 		forget(t);
+		t.isElsewhere = true;
 		return set(t, 'stop', 'It goes on in another window.');
 	}
 	if (text.includes('mismatching-upload-offset') || [408, 502, 503, 504].includes(status))
 		return lost(t, reason(status, text).slice(0, -1));
-	t.url = null;
 	if (status === 404 && t.folder && !t.hasMadeFolders) {
 		// A folder that was to be made first, when the connection was lost.
 		t.hasMadeFolders = true;
@@ -251,7 +269,12 @@ async function answered(t, status, text) {
 			await makeFolder(t.folder.slice(0, end.index));
 		return set(t, 'wait');
 	}
+	// After any other failure the server keeps what it has, and the upload can go on later.
+	if ([400, 409, 412, 413].includes(status))
+		abandon(t);
 	if (!t.replace && (status === 412 || status === 409)) {
+		if (status === 412 && t.lostAt && await isOurs(t))
+			return done(t);
 		skipTo(t, 0);
 		return t.number > 1 ? keepBoth(t) : set(t, 'ask');
 	}
@@ -262,7 +285,7 @@ function done(t) {
 	forget(t);
 	t.sent = t.size;
 	set(t, 'done', `Uploaded · ${sizeText(t.size)} in ${timeText((performance.now() - t.began) / 1000)}`);
-	t.file = t.handle = null;
+	t.file = t.handle = t.url = null;
 	fresh.add(pathOf(t));
 	if (t.folder === place.folder || folderOf(t.folder) === place.folder)
 		loadSoon();
@@ -275,9 +298,7 @@ function cancel(t) {
 	forget(t);
 	set(t, 'stop', 'Cancelled');
 	t.abort?.abort();
-	if (t.url)
-		fetch(t.url, { method: 'DELETE', keepalive: true }).catch(() => {}); // it expires in any case
-	t.url = null;
+	abandon(t);
 	loadSoon(); // all of it may have been sent already
 	pump();
 }
@@ -287,7 +308,7 @@ const mayAgain = t => Boolean(t.file) && !refusal(t);
 function again(t) {
 	forgetRetry(t);
 	t.tries = 0;
-	t.isKept = t.hasMadeFolders = false;
+	t.isKept = t.isElsewhere = t.hasMadeFolders = false;
 	if (t.state === 'stop' || !t.url)
 		skipTo(t, 0);
 	keep(t);
@@ -317,6 +338,7 @@ function keepBoth(t) {
 
 function dismiss(t) {
 	forget(t);
+	abandon(t);
 	drop(t);
 }
 

@@ -168,6 +168,14 @@ class Folders(Case):
         self.assertEqual(self.server.ask(request('PUT', '/files/out', body='x')).status, 200)
         self.assertFalse(os.path.islink(self.path('out')))
 
+    def test_links_to_folders_are_not_replaced(self):
+        os.mkdir(self.path('sub2'))
+        os.symlink('sub2', self.path('link'))
+        before = self.tree()
+        self.assertProblem(self.server.ask(request('PUT', '/files/link', body='x')), 409)
+        self.assertProblem(self.move('top', 'link', True), 409)
+        self.assertEqual(self.tree(), before)
+
     def test_download_and_view(self):
         for name, data in {'a.html': b'<script>alert(1)</script>', 'b.pdf': b'%PDF-1.4', 'c.svg': b'<svg/>', 'ü".txt': b'x'}.items():
             self.write(f'sub/{name}', data)

@@ -378,11 +378,29 @@ class Draft(Resumable):
         server = self.serve_uploads()
         url = self.create(server, 'sub/x', 'Repr-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:')
         os.rmdir(self.path('sub'))
-        self.assertProblem(server.ask(self.append(url, 0, b'abc', complete=True)), 404, 'folder')
+        response = server.ask(self.append(url, 0, b'abc', complete=True))
+        self.assertProblem(response, 404, 'folder')
+        self.assertEqual(response.header('upload-complete'), '?0')
         self.assertEqual(self.state(server, url), (3, False))
         os.mkdir(self.path('sub'))
         self.assertEqual(server.ask(self.append(url, 3, complete=True)).status, 201)
         self.assertEqual(self.read('sub/x'), b'abc')
+
+    def test_malformed_digests_cost_nothing(self):
+        server = self.serve_uploads()
+        url = self.create(server, 'x', body=b'abc')
+        for field in ('Repr-Digest: nonsense(', 'Content-Digest: nonsense('):
+            self.assertProblem(server.ask(self.append(url, 3, b'def', field, complete=True)), 400, 'malformed')
+            self.assertEqual(self.state(server, url), (3, False))
+        self.assertEqual(server.ask(self.append(url, 3, b'def', complete=True)).status, 201)
+
+    def test_links_to_folders_are_not_replaced(self):
+        os.mkdir(self.path('sub'))
+        os.symlink('sub', self.path('link'))
+        server = self.serve_uploads()
+        for headers in ((), ('Upload-Complete: ?1',), ('Upload-Complete: ?0',)):
+            self.assertProblem(server.ask(request('PUT', '/files/link', *headers, body='abc')), 409, 'folder')
+        self.assertEqual((os.readlink(self.path('link')), os.listdir(self.path('sub')), self.hidden()), ('sub', [], []))
 
     def test_conditions(self):
         server = self.serve_uploads()

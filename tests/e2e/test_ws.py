@@ -1,9 +1,13 @@
-"""WebSockets: the handshake, messages, control frames, the end, compression, and peers that break the rules."""
+"""WebSockets: the handshake, messages, control frames, the end, compression, rooms, peers that break the rules, and what is
+said of them in logs, metrics, spans and timelines."""
 import os
 import signal
 import struct
 import time
 
+from collector import KINDS
+from spans import PARENT, TRACE, SpansCase
+from timeline import Timeline
 from wire import KIB, MIB, Case, Lost, request
 from ws import BINARY, CLOSE, CONTINUATION, FIELDS, KEY, PING, PONG, TEXT, Socket, deflate, frame
 
@@ -242,13 +246,17 @@ class Ends(Sockets):
             self.assertEchoes(ws)
 
     def test_a_flood_of_pings(self):
-        """A peer that does not read its pongs is given up."""
+        """A peer that does not read gets a pong for the last ping, and few for those before."""
         server = self.serve_sockets('--queue-max', 10000)
         with Socket(server, '/echo', rcvbuf=4096) as ws:
-            ws.wire.socket.settimeout(5)
-            with self.assertRaises(Lost):
-                for _ in range(1000):
-                    ws.write(frame(PING, 'x' * 125) * 1000)
+            for _ in range(1000):
+                ws.write(frame(PING, 'x' * 125) * 1000)
+            ws.send(PING, 'last')
+            pongs = 1
+            while ws.message() != (PONG, b'last'):
+                pongs += 1
+            self.assertLess(pongs, 1000 * 1000)
+            self.assertEchoes(ws)
 
 
 class Deflate(Sockets):
@@ -286,3 +294,159 @@ class Deflate(Sockets):
             self.assertCloses(server, frame(BINARY, b'\xff\xff\xff\xff', rsv=4), 1002, path, (DEFLATE,))
             self.assertCloses(server, frame(TEXT, deflate(b'\xff\xff'), rsv=4), 1007, path, (DEFLATE,))
             self.assertCloses(server, frame(PING, 'a', rsv=4), 1002, path, (DEFLATE,))
+
+
+class Rooms(Sockets):
+    def test_all_get_what_one_sends(self):
+        server = self.serve_sockets('--workers', 2)
+        with Socket(server, '/room') as one, Socket(server, '/room') as other:
+            self.join(one)
+            self.join(other)
+            one.send(TEXT, 'hello')
+            for ws in (one, other):
+                self.assertEqual(self.next_of(ws, 'hello'), (TEXT, b'hello'))
+            other.send(BINARY, bytes(100000))
+            for ws in (one, other):
+                self.assertEqual(ws.message(), (BINARY, bytes(100000)))
+            self.assertEqual(one.close(), (1000, b''))
+            other.send(TEXT, 'alone')
+            self.assertEqual(other.message(), (TEXT, b'alone'))
+
+    def join(self, ws):
+        """Once its own message has come, it is in the room."""
+        ws.send(TEXT, 'x')
+        self.assertEqual(ws.message(), (TEXT, b'x'))
+
+    def next_of(self, ws, text):
+        got = ws.message()
+        while got[1] == b'x':
+            got = ws.message()
+        return got
+
+    def test_order_is_the_same_for_all(self):
+        server = self.serve_sockets('--workers', 2)
+        sockets = [Socket(server, '/room') for _ in range(6)]
+        for ws in sockets:
+            self.addCleanup(ws.__exit__)
+            self.join(ws)
+        for i in range(50):
+            for at, ws in enumerate(sockets):
+                ws.send(TEXT, f'{at}.{i}')
+        got = []
+        for ws in sockets:
+            messages = []
+            while len(messages) < 300:
+                text = ws.message()[1]
+                if text != b'x':
+                    messages.append(text)
+            got.append(messages)
+        for messages in got[1:]:
+            self.assertEqual(messages, got[0])
+        for at in range(6):
+            self.assertEqual([text for text in got[0] if text.startswith(b'%d.' % at)], [b'%d.%d' % (at, i) for i in range(50)])
+
+    def flood(self, server, slow):
+        """Send the room 24 MB that a member does not read."""
+        fast = Socket(server, '/room')
+        self.addCleanup(fast.__exit__)
+        self.join(fast)
+        self.join(slow)
+        for ws in (fast, slow):
+            self.assertEqual(ws.message(), (TEXT, b'x'))
+        for i in range(400):
+            fast.send(BINARY, struct.pack('>I', i) + bytes(60000))
+            self.assertEqual(fast.message()[1][:4], struct.pack('>I', i))
+        return fast
+
+    def test_slow_members_are_closed(self):
+        server = self.serve_sockets('--behind-max', 100000)
+        with Socket(server, '/room', rcvbuf=4096) as slow:
+            self.flood(server, slow)
+            got, count = slow.message(), 0
+            while got[0] == BINARY:
+                got, count = slow.message(), count + 1
+            self.assertLess(count, 400)
+            self.assertEqual(got, (CLOSE, struct.pack('>H', 1013) + b'messages are read too slowly'))
+
+    def test_slow_members_skip(self):
+        server = self.serve_sockets('--behind-max', 100000, '--skips')
+        with Socket(server, '/room', rcvbuf=4096) as slow:
+            fast = self.flood(server, slow)
+            got, count = None, 0
+            while got != (TEXT, b'again'):
+                fast.send(TEXT, 'again')
+                fast.message()
+                got, count = slow.message(), count + 1
+            self.assertLess(count, 400)
+
+    def test_messages_are_compressed_once(self):
+        server = self.serve_sockets('--deflate')
+        text = b'to all ' * 100
+        with Socket(server, '/room', DEFLATE) as one, Socket(server, '/room', DEFLATE) as other, Socket(server, '/room') as plain:
+            for ws in (one, other, plain):
+                self.join(ws)
+            one.send(TEXT, text)
+            frames = []
+            for ws in (one, other, plain):
+                got = ws.frame()
+                while got[1] == b'x':
+                    got = ws.frame()
+                frames.append(got)
+            self.assertEqual(frames[0], frames[1])
+            self.assertEqual((frames[0][3], len(frames[0][1]) < 100), (4, True))
+            self.assertEqual((frames[2][3], frames[2][1]), (0, text))
+
+
+class Tour(SpansCase):
+    def test_routes(self):
+        server = self.serve('--compression', program='tour')
+        with Socket(server, '/ws/echo', 'Sec-WebSocket-Protocol: other, echo', DEFLATE) as ws:
+            self.assertEqual(ws.response.header('sec-websocket-protocol'), 'echo')
+            self.assertIn('permessage-deflate', ws.response.header('sec-websocket-extensions'))
+            ws.send(TEXT, 'x' * 1000)
+            self.assertEqual(ws.message(), (TEXT, b'x' * 1000))
+        with Socket(server, '/ws/chat') as one:
+            one.send(TEXT, 'first')
+            self.assertEqual(one.message(), (TEXT, b'first'))
+            with Socket(server, '/ws/chat') as other:
+                other.send(TEXT, 'hello')
+                self.assertEqual((one.message(), other.message()), ((TEXT, b'hello'), (TEXT, b'hello')))
+
+    def test_log_and_metrics(self):
+        server = self.serve('--access-log', program='tour')
+        with Socket(server, '/ws/echo') as ws:
+            ws.send(TEXT, 'hello')
+            ws.message()
+            text = server.get('/metrics').body.decode()
+            for line in ('eddy_websockets 1', 'eddy_websocket_messages_total{direction="received"} 1', 'eddy_websocket_messages_total{direction="sent"} 1',
+                         'eddy_websocket_bytes_total{direction="received"} 11', 'eddy_websocket_bytes_total{direction="sent"} 7'):
+                self.assertIn(line + '\n', text)
+            self.assertEqual(ws.close(3000), (3000, b''))
+        server.wait_for(r'INFO eddy::access: GET /ws/echo 101 .*whole=true')
+        server.wait_for(r'INFO eddy::access: WEBSOCKET /ws/echo 3000 request_id=\d+ .*pattern=/ws/echo code=3000 messages_received=1 '
+                        r'messages_sent=1 received=19 sent=11 us=\d+')
+        text = server.get('/metrics').body.decode()
+        self.assertIn('eddy_websockets 0\n', text)
+        self.assertIn('eddy_websockets_closed_total{code="other"} 1\n', text)
+
+    def test_spans(self):
+        collector = self.collector()
+        server = self.serve('--tracing', program='tour', env={'OTEL_EXPORTER_OTLP_ENDPOINT': collector.url.removesuffix('/v1/traces')})
+        with Socket(server, '/ws/echo', f'traceparent: {PARENT}', 'tracestate: a=b') as ws:
+            ws.close()
+        collector.wait_spans(2)
+        handshake, socket = collector.named('GET /ws/echo'), collector.named('WebSocket')
+        self.assertEqual((handshake.trace, socket.trace, socket.parent, socket.kind), (TRACE, TRACE, handshake.id, KINDS['internal']))
+        self.assertEqual(socket.attributes, {'http.route': '/ws/echo', 'url.path': '/ws/echo', 'code': 1000, 'messages_received': 0,
+                                             'messages_sent': 0, 'received': 8, 'sent': 4})
+
+    def test_timeline(self):
+        path = f'{self.folder()}/out.json'
+        server = self.serve(program='tour', env={'EDDY_TRACE': path})
+        with Socket(server, '/ws/echo') as ws:
+            ws.close(1001)
+        server.stop(signal.SIGINT)
+        timeline = Timeline(path)
+        self.assertEqual(timeline.wrong(), [])
+        span, = [e for e in timeline.of('b', 'span', track='spans') if e['name'] == 'WebSocket /ws/echo']
+        self.assertEqual((span['args']['code'], span['args']['received']), (1001, 8))

@@ -57,7 +57,7 @@ static void end(void *data, void *state, struct eddy_req *req, const struct eddy
 	snprintf(seen.method, sizeof(seen.method), "%.*s", EDDY_FMT(eddy_req_method(req)));
 }
 
-static const struct eddy_observer observer = { begin, end };
+static const struct eddy_observer observer = { .begin = begin, .end = end };
 
 static void keep_record(const struct eddy_record *record, void *arg)
 {
@@ -213,7 +213,8 @@ static void end_quietly(void *data, void *state, struct eddy_req *req,
 
 Test(observer, annotates_by_lists_on_its_stack)
 {
-	static const struct eddy_observer on_stack = { begin_on_stack, end_quietly };
+	static const struct eddy_observer on_stack = { .begin = begin_on_stack,
+						       .end = end_quietly };
 	struct eddy_app *app = eddy_app_new();
 
 	memset(&seen, 0, sizeof(seen));

@@ -1,5 +1,5 @@
-/* Tests of http/src/ws/deflate.h. */
-#include "ws/deflate.h"
+/* Tests of http/src/ws/ws_deflate.h. */
+#include "ws/ws_deflate.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/ws/extension.h. */
-#include "ws/extension.h"
+/* Tests of http/src/ws/ws_extension.h. */
+#include "ws/ws_extension.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

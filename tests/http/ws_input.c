@@ -1,5 +1,5 @@
-/* Tests of http/src/ws/frame.h and input.h. */
-#include "ws/input.h"
+/* Tests of http/src/ws/ws_frame.h and ws_input.h. */
+#include "ws/ws_input.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -209,6 +209,49 @@ static void end(void *data, void *state, struct eddy_req *req, const struct eddy
 	eddy_metric_observe(row->duration, outcome->duration_ns);
 }
 
+/* ---- WebSockets ---- */
+
+/* The codes that are counted on their own; the last are the others. */
+static const char *const codes[] = { "1000", "1001", "1002", "1003", "1005", "1006",
+				     "1007", "1008", "1009", "1011", "1013", "other" };
+#define OTHER_CODE (sizeof(codes) / sizeof(codes[0]) - 1)
+
+static struct eddy_metric *sockets;
+static struct eddy_metric *closed[OTHER_CODE + 1];
+
+static void declare_sockets(void)
+{
+	sockets = declare("eddy_websockets", "Open WebSockets.", EDDY_METRIC_GAUGE, 0, NULL);
+	for (size_t i = 0; i <= OTHER_CODE; i++)
+		closed[i] =
+			declare("eddy_websockets_closed_total",
+				"WebSockets that have ended, by the code of the first close frame.",
+				EDDY_METRIC_COUNTER, 0, EDDY_METRIC_LABELS({ "code", codes[i] }));
+}
+
+static void *begin_socket(void *data, void *state, struct eddy_req *req,
+			  struct eddy_socket_notes *notes)
+{
+	(void)data;
+	(void)state;
+	(void)req;
+	(void)notes;
+	eddy_metric_add(sockets, 1);
+	return NULL;
+}
+
+static void end_socket(void *data, void *state, const struct eddy_socket_outcome *outcome)
+{
+	size_t at = 0;
+
+	(void)data;
+	(void)state;
+	while (at < OTHER_CODE && strtoul(codes[at], NULL, 10) != outcome->code)
+		at++;
+	eddy_metric_add(sockets, -1);
+	eddy_metric_add(closed[at], 1);
+}
+
 /* ---- connections ---- */
 
 /* An app whose connections are counted. */
@@ -313,6 +356,7 @@ static void declare_tracing(const char *name, const char *help, size_t at)
 
 static void declare_all(void)
 {
+	declare_sockets();
 	declare_tracing("eddy_spans_exported_total", "Spans accepted by the collector.",
 			offsetof(struct eddy_tracing_stats, exported));
 	declare_tracing("eddy_spans_dropped_total",
@@ -387,7 +431,12 @@ void eddy_app_use_metrics(struct eddy_app *app)
 {
 	static const struct eddy_layer layer = { "metrics", sizeof(struct counted), begin_counting,
 						 end_counting };
-	static const struct eddy_observer observer = { begin, end };
+	static const struct eddy_observer observer = {
+		.begin = begin,
+		.end = end,
+		.socket = begin_socket,
+		.socket_end = end_socket,
+	};
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct counted *this = eddy_app_layer(app, &layer);
 

@@ -15,6 +15,7 @@
 #include <eddy/observer.h>
 #include <eddy/peer.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct tracing {
@@ -84,7 +85,8 @@ static void begin_span(struct visit *visit, struct eddy_req *req, double sample)
 	eddyi_span_init(&visit->span, unnamed, &options);
 }
 
-static void annotate(struct visit *visit, struct eddy_req *req)
+/* Fill in the fields and locals. */
+static void take_notes(struct visit *visit)
 {
 	visit->fields[0] = eddy_field_lazy("request_id", write_id, visit);
 	visit->fields[1] = visit->span.fields[0];
@@ -93,7 +95,6 @@ static void annotate(struct visit *visit, struct eddy_req *req)
 	visit->locals[0] = (struct eddy_local){ &visit_key, visit };
 	visit->locals[1] = visit->span.locals[0];
 	visit->locals[2] = (struct eddy_local){ 0 };
-	eddy_req_annotate(req, visit->fields, visit->locals);
 }
 
 static void *begin_request(void *data, struct eddy_req *req, struct eddy_res *res)
@@ -106,7 +107,8 @@ static void *begin_request(void *data, struct eddy_req *req, struct eddy_res *re
 		return NULL;
 	visit->id = eddyi_trace_unique();
 	begin_span(visit, req, options->sample);
-	annotate(visit, req);
+	take_notes(visit);
+	eddy_req_annotate(req, visit->fields, visit->locals);
 	if (options->header)
 		eddy_res_set(res, options->header_name ? options->header_name : HEADER_DEFAULT,
 			     eddy_str(id, write_id(visit, id)));
@@ -294,8 +296,99 @@ static void end_request(void *data, void *state, struct eddy_req *req,
 		write_access(state, req, outcome);
 }
 
+/* ---- WebSockets ---- */
+
+/* The state of a socket: its span, a child of its handshake's, whose id it shares. */
+struct socket_visit {
+	struct visit visit;
+	char *path, *peer, *pattern, *trace_state; /* owned; NULL: there is none */
+};
+
+/* Return: NULL for an empty text, and on allocation failure. */
+static char *copy(struct eddy_str text)
+{
+	return text.len ? strndup(text.ptr, text.len) : NULL;
+}
+
+static void *begin_socket(void *data, void *state, struct eddy_req *req,
+			  struct eddy_socket_notes *notes)
+{
+	struct socket_visit *socket = state ? calloc(1, sizeof(*socket)) : NULL;
+	const struct visit *request = state;
+
+	(void)data;
+	if (!socket)
+		return NULL;
+	socket->visit.id = request->id;
+	socket->path = copy(eddy_req_target_path(req));
+	socket->peer = copy(eddy_req_peer(req)->text);
+	socket->pattern = copy(eddy_req_pattern(req));
+	socket->trace_state = copy(eddy_str_from(request->span.trace_state));
+	eddyi_span_init(&socket->visit.span, "WebSocket",
+			&(struct eddy_span_options){
+				.off_timeline = true, /* http records it */
+			});
+	socket->visit.span.trace_state = socket->trace_state;
+	take_notes(&socket->visit);
+	notes->fields = socket->visit.fields;
+	notes->locals = socket->visit.locals;
+	return socket;
+}
+
+/* Fields of the access log, and attributes of the span. */
+#define SOCKET_FIELDS(outcome)                                                                     \
+	eddy_field_u64("code", (outcome)->code),                                                   \
+		eddy_field_u64("messages_received", (outcome)->messages_received),                 \
+		eddy_field_u64("messages_sent", (outcome)->messages_sent),                         \
+		eddy_field_u64("received", (outcome)->received),                                   \
+		eddy_field_u64("sent", (outcome)->sent)
+
+static void write_socket(const struct socket_visit *socket,
+			 const struct eddy_socket_outcome *outcome)
+{
+	const struct visit *visit = &socket->visit;
+	char message[MESSAGE_SIZE], number[EDDY_U64_SIZE], *at = message;
+
+	at = mempcpy(at, "WEBSOCKET ", 10);
+	at = put_text(at, eddy_str_from(socket->path), MESSAGE_SIZE - AROUND_PATH);
+	*at++ = ' ';
+	at = mempcpy(at, number, eddy_u64_format(outcome->code, number));
+	eddyi_log_message(EDDY_LOG_INFO, ACCESS_TARGET,
+			  EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
+				      eddy_field_str("peer", eddy_str_from(socket->peer)),
+				      eddy_field_str("pattern", eddy_str_from(socket->pattern)),
+				      SOCKET_FIELDS(outcome),
+				      eddy_field_u64("us", outcome->duration_ns / EDDY_US)),
+			  eddy_str(message, (size_t)(at - message)));
+}
+
+static void end_socket(void *data, void *state, const struct eddy_socket_outcome *outcome)
+{
+	const struct tracing *tracing = data;
+	struct socket_visit *socket = state;
+
+	if (!socket)
+		return;
+	eddyi_span_deinit(&socket->visit.span,
+			  EDDY_FIELDS(eddy_field_str("http.route", eddy_str_from(socket->pattern)),
+				      eddy_field_str("url.path", eddy_str_from(socket->path)),
+				      SOCKET_FIELDS(outcome)));
+	if (tracing->options.access_log && eddy_log_is_enabled(EDDY_LOG_INFO, ACCESS_TARGET))
+		write_socket(socket, outcome);
+	free(socket->path);
+	free(socket->peer);
+	free(socket->pattern);
+	free(socket->trace_state);
+	free(socket);
+}
+
 /* Makes server spans and access log records; `data` is a struct tracing. */
-static const struct eddy_observer request_observer = { begin_request, end_request };
+static const struct eddy_observer request_observer = {
+	.begin = begin_request,
+	.end = end_request,
+	.socket = begin_socket,
+	.socket_end = end_socket,
+};
 
 /* ---- ids of the current request ---- */
 

@@ -13,12 +13,13 @@
  *             count(data, outcome->status);
  *     }
  *
- *     static const struct eddy_observer observer = { begin, end };
+ *     static const struct eddy_observer observer = { .begin = begin, .end = end };
  *
  *     eddy_app_observe(app, &observer, journal);
  *
  * Unlike filters (middleware), observers also see requests that are rejected before any filter
- * runs, and how the sending of the response ends.
+ * runs, and how the sending of the response ends. A request that becomes a WebSocket ends with
+ * status 101; its socket is observed until its own end.
  */
 #ifndef EDDY_OBSERVER_H
 #define EDDY_OBSERVER_H
@@ -42,6 +43,21 @@ struct eddy_outcome {
 	bool whole;           /* sent to the end; else the connection was cut */
 };
 
+/* The outcome of a WebSocket. */
+struct eddy_socket_outcome {
+	unsigned code; /* of the first close frame, of either side; 1006: there was none */
+	uint64_t messages_received, messages_sent;
+	uint64_t received, sent; /* bytes of frames, before TLS */
+	uint64_t duration_ns;    /* since the handshake */
+};
+
+/* Log fields, and values for eddy_local_get(), of a socket's handler; as for eddy_req_annotate(), but
+ * borrowed until the socket's end. */
+struct eddy_socket_notes {
+	const struct eddy_field *fields;
+	const struct eddy_local *locals;
+};
+
 struct eddy_observer {
 	/* Called when a head has arrived, or was rejected (eddy_req_refusal()). Fields set in `res`
 	 * are in every response. Must not suspend. Return: the `state` for end(). */
@@ -49,6 +65,13 @@ struct eddy_observer {
 	/* Called when the exchange is over; `req` is still valid. Must not suspend. */
 	void (*end)(void *data, void *state, struct eddy_req *req,
 		    const struct eddy_outcome *outcome);
+	/* Called when a request has become a socket, before end(); NULL: sockets are not observed.
+	 * `state` is of begin(). It may set `notes`. Must not suspend. Return: the state for
+	 * socket_end(), which the request does not own. */
+	void *(*socket)(void *data, void *state, struct eddy_req *req,
+			struct eddy_socket_notes *notes);
+	/* Called when the socket is over. Must not suspend. */
+	void (*socket_end)(void *data, void *socket, const struct eddy_socket_outcome *outcome);
 };
 
 /* Observe every request of an app; `data` is borrowed for the app's life. The last observer ends

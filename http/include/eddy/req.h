@@ -84,13 +84,14 @@ EDDY_API int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pa
 /* Get the value of the route's `{name...}` as the path of an entry beneath a folder, decoded;
  * `*ret_slash` tells whether the target's path ends with a slash, which the value does not. Open it
  * with RESOLVE_BENEATH (openat2(2)), since symbolic links may lead out of the folder.
- * Return: 0; -ENOENT (404) if a name in it is not as eddy_path_is_public() wants it, or contains a slash
- * (%2F); -EDOM if the route has no parameter. */
+ * Return: 0; -ENOENT (404) if a name in it is not as eddy_path_is_public() wants it, or contains a
+ * slash (%2F); -EDOM if the route has no parameter. */
 EDDY_API int eddy_req_path_beneath(const struct eddy_req *req, struct eddy_str *ret_path,
 				   bool *ret_slash);
 
-/* Whether each name in a path beneath a folder is that of an entry which may be seen: UTF-8 of 1 to 255
- * bytes, without control characters, and no dot at its begin. The empty path, the folder itself, is. */
+/* Whether each name in a path beneath a folder is that of an entry which may be seen: UTF-8 of 1 to
+ * 255 bytes, without control characters, and no dot at its begin. The empty path, the folder
+ * itself, is. */
 EDDY_API bool eddy_path_is_public(struct eddy_str path);
 
 /* Get all parameters of the query, at most 4096. `+` is a space; an invalid escape stays as it is.
@@ -121,8 +122,8 @@ EDDY_API struct eddy_str eddy_req_header(const struct eddy_req *req, const char 
  * Return: .ptr NULL if there is none, or on allocation failure. */
 EDDY_API struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name);
 
-/* Get the credentials of the Basic scheme (RFC 7617), NAME:PASSWORD, decoded, in request memory. Compare
- * secrets in constant time.
+/* Get the credentials of the Basic scheme (RFC 7617), NAME:PASSWORD, decoded, in request memory.
+ * Compare secrets in constant time.
  * Return: 0; -ENOENT if there is no field authorization; -EINVAL if it is malformed or of another
  * scheme; -ENOMEM. */
 EDDY_API int eddy_req_basic(struct eddy_req *req, struct eddy_str *ret_credentials);

@@ -77,11 +77,11 @@ EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
-/* Answer with the regular file at the path `name` beneath the folder open as `dir`, as an attachment
- * of the name at its end, observing conditions and ranges. It may stay open for later requests
- * (eddy/open_files.h). If the request has Want-Repr-Digest (RFC 9530), the response has the file's
- * SHA-256 or SHA-512 as repr-digest: files up to 16 MiB are hashed, of larger ones it is sent if an
- * upload has left it (eddy/upload.h), and with -Dtls=disabled never. Suspends.
+/* Answer with the regular file at the path `name` beneath the folder open as `dir`, as an
+ * attachment of the name at its end, observing conditions and ranges. It may stay open for later
+ * requests (eddy/open_files.h). If the request has Want-Repr-Digest (RFC 9530), the response has
+ * the file's SHA-256 or SHA-512 as repr-digest: files up to 16 MiB are hashed, of larger ones it is
+ * sent if an upload has left it (eddy/upload.h), and with -Dtls=disabled never. Suspends.
  * Return: 0; -ENOENT if there is no such regular file, or it is outside the folder; -ENOTDIR,
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);

@@ -10,8 +10,8 @@
  * the offload pool. Its digests are then kept in an extended attribute (user.eddy.digest) for later
  * downloads, if the file system has those. Other algorithms and trailers are ignored, and so are
  * all digests of bodies that a filter decodes (eddy/decompression.h), since they are of the encoded
- * bytes; of forms, since they are of the whole form; and if eddy-http was built with -Dtls=disabled,
- * since it then has no hash.
+ * bytes; of forms, since they are of the whole form; and if eddy-http was built with
+ * -Dtls=disabled, since it then has no hash.
  *
  * If eddy-http was built with -Dmultipart=disabled, calling eddy_req_save_all() or a function of
  * eddy/part.h is a compile error.
@@ -52,15 +52,15 @@ struct eddy_saved {
  * If-None-Match, …) apply to the existing file. Suspends.
  * Return: 0; -EINVAL for an invalid name, or a request with content-range (partial upload);
  * -EBADMSG if a digest of the request is malformed or differs (400); -EEXIST if a condition fails
- * (412), or the name is taken with .no_replace (409); -EFBIG beyond the limit; -ENOSPC or -EDQUOT if
- * the disk is full; and what eddy_req_read() returns. */
+ * (412), or the name is taken with .no_replace (409); -EFBIG beyond the limit; -ENOSPC or -EDQUOT
+ * if the disk is full; and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
 
-/* Save the body under the name in its Content-Disposition field, reduced to its last segment without
- * leading dots. Suspends. Otherwise as eddy_req_save_at(); -EINVAL if no valid name remains,
- * -EBADMSG if the field is malformed. */
+/* Save the body under the name in its Content-Disposition field, reduced to its last segment
+ * without leading dots. Suspends. Otherwise as eddy_req_save_at(); -EINVAL if no valid name
+ * remains, -EBADMSG if the field is malformed. */
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);
 

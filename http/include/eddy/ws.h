@@ -22,14 +22,20 @@
  * that, and is called again when a message has come; an idle socket then has neither a task nor a
  * buffer. State of the socket is kept at eddy_ws_set_data().
  *
- * A socket belongs to its loop; a handle (eddy_ws_ref()) may be used by any thread, and a room
- * (eddy/ws_room.h) by any loop.
+ * A socket belongs to its loop. A room (eddy/ws_room.h) sends to sockets of all loops, from any thread.
  */
 #ifndef EDDY_WS_H
 #define EDDY_WS_H
 
 #include <eddy/group.h>
 #include <eddy/req.h>
+
+#ifdef EDDY_NO_WEBSOCKET
+#define EDDY_WEBSOCKET_API                                                                         \
+	__attribute__((error("eddy-http was built without WebSockets (-Dwebsocket=disabled)")))
+#else
+#define EDDY_WEBSOCKET_API EDDY_API
+#endif
 
 #pragma GCC system_header /* see eddy/target.h */
 
@@ -101,56 +107,44 @@ struct eddy_ws_options {
 	void *data; /* for the handler; borrowed for the app's life */
 };
 
+/* Serves a socket. Runs on a task of its own. Return: see above. */
 typedef int eddy_ws_fn(struct eddy_ws *ws, void *data);
 
 /* Map GET of a pattern to sockets. */
-EDDY_API struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern,
-					    eddy_ws_fn *handler,
-					    const struct eddy_ws_options *options);
+EDDY_WEBSOCKET_API struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern,
+						      eddy_ws_fn *handler,
+						      const struct eddy_ws_options *options);
 
 /* Receive the next message; with .streams, some of one. Suspends.
  * Return: 1; 0 once the peer has closed the socket; -EAGAIN on a route with .parks, if none is here;
  * -EPROTO, -EMSGSIZE or -EILSEQ after a violation by the peer; -ECONNRESET if the connection was
  * lost; -ETIMEDOUT if the peer has fallen silent; -ESHUTDOWN if the server stops; -ECANCELED;
  * -ENOMEM. */
-EDDY_API int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message);
+EDDY_WEBSOCKET_API int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message);
 
 /* Send a message. Bytes that the kernel does not take at once are copied. Suspends while more than
  * .queue_max bytes are unsent. Other tasks of the loop may send as well.
  * Return: 0; -EPIPE once the socket is closed; -ECANCELED; -ENOMEM. */
-EDDY_API int eddy_ws_send(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes);
+EDDY_WEBSOCKET_API int eddy_ws_send(struct eddy_ws *ws, enum eddy_ws_type type,
+				    struct eddy_str bytes);
 
 /* Send a message in pieces. Messages of other tasks wait for its end. Otherwise as eddy_ws_send(). */
-EDDY_API int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
-			       bool is_last);
+EDDY_WEBSOCKET_API int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type,
+					 struct eddy_str bytes, bool is_last);
 
 /* Begin the closing handshake; `reason` is UTF-8 of at most 123 bytes; NULL: none. Messages that are
  * still received can be read. Never suspends. Does nothing once the socket is closed. */
-EDDY_API void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason);
+EDDY_WEBSOCKET_API void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason);
 
 /* Get the code of the close frame that the peer has sent; EDDY_WS_ABNORMAL: none. */
-EDDY_API unsigned eddy_ws_peer_code(const struct eddy_ws *ws);
+EDDY_WEBSOCKET_API unsigned eddy_ws_peer_code(const struct eddy_ws *ws);
 
 /* Get the chosen subprotocol; .ptr NULL: none. */
-EDDY_API struct eddy_str eddy_ws_protocol(const struct eddy_ws *ws);
+EDDY_WEBSOCKET_API struct eddy_str eddy_ws_protocol(const struct eddy_ws *ws);
 
 /* Get and set data of the program's. */
-EDDY_API void *eddy_ws_data(const struct eddy_ws *ws);
-EDDY_API void eddy_ws_set_data(struct eddy_ws *ws, void *data);
-
-/* ---- handles ---- */
-
-/* A handle of a socket, which may outlive it. Any thread may use it. */
-struct eddy_ws_ref;
-
-/* Return: NULL on allocation failure. On the socket's loop. */
-EDDY_API struct eddy_ws_ref *eddy_ws_ref(struct eddy_ws *ws);
-EDDY_API void eddy_ws_unref(struct eddy_ws_ref *ref);
-
-/* Send a message, which is copied. Never suspends.
- * Return: 0; -EPIPE once the socket has ended; -ENOBUFS if .queue_max bytes are unsent; -ENOMEM. */
-EDDY_API int eddy_ws_ref_send(struct eddy_ws_ref *ref, enum eddy_ws_type type,
-			      struct eddy_str bytes);
+EDDY_WEBSOCKET_API void *eddy_ws_data(const struct eddy_ws *ws);
+EDDY_WEBSOCKET_API void eddy_ws_set_data(struct eddy_ws *ws, void *data);
 
 EDDY_END_DECLS
 

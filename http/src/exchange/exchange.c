@@ -1,5 +1,5 @@
-/* A request from its head to its response: the route, the filters and the handler, and what they have
- * set, sent over the stream. */
+/* A request from its head to its response: the route, the filters and the handler, and what they
+ * have set, sent over the stream. */
 #include "exchange.h"
 
 #include "coded.h"
@@ -351,8 +351,8 @@ static int reply_pieces(struct eddy_req *req)
 
 /* ---- streams ---- */
 
-/* Call the functions of eddy_res_on_head(). If the head can't be sent, they are called again for the
- * response that replaces this one. */
+/* Call the functions of eddy_res_on_head(). If the head can't be sent, they are called again for
+ * the response that replaces this one. */
 static void look(struct eddy_req *req)
 {
 	for (struct eddyi_res_look *look = req->res.looks; look; look = look->next)

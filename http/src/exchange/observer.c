@@ -8,6 +8,7 @@
 #include <eddy/loop.h>
 #include <eddy/observer.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct eddyi_watch {
@@ -64,6 +65,47 @@ void eddyi_observe_end(struct eddy_req *req, bool whole)
 
 	for (const struct eddyi_watch *watch = req->app->watches; watch; watch = watch->next)
 		watch->observer->end(watch->data, observed->states[watch->at], req, &outcome);
+}
+
+/* ---- sockets ---- */
+
+/* The first observer that was added begins. */
+static void begin_socket(const struct eddyi_watch *watch, struct eddy_req *req,
+			 struct eddyi_observed_socket *observed)
+{
+	if (!watch)
+		return;
+	begin_socket(watch->next, req, observed);
+	if (watch->observer->socket)
+		observed->states[watch->at] = watch->observer->socket(
+			watch->data, req->observed->states[watch->at], req, &observed->notes);
+}
+
+struct eddyi_observed_socket *eddyi_observe_socket(struct eddy_req *req)
+{
+	const struct eddyi_watch *last = req->app->watches;
+	struct eddyi_observed_socket *observed;
+
+	if (!req->observed)
+		return NULL;
+	observed = calloc(1, sizeof(*observed) + (last->at + 1) * sizeof(observed->states[0]));
+	if (!observed)
+		return NULL;
+	observed->watches = last;
+	begin_socket(last, req, observed);
+	return observed;
+}
+
+void eddyi_observe_socket_end(struct eddyi_observed_socket *observed,
+			      const struct eddy_socket_outcome *outcome)
+{
+	if (!observed)
+		return;
+	for (const struct eddyi_watch *watch = observed->watches; watch; watch = watch->next)
+		if (watch->observer->socket)
+			watch->observer->socket_end(watch->data, observed->states[watch->at],
+						    outcome);
+	free(observed);
 }
 
 /* ---- annotations ---- */
@@ -160,4 +202,22 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 				    eddy_field_bool("whole", whole),
 				    eddy_field_i64("fd", req->stream->number),
 				    eddy_field_str("path", req->head.target.path)));
+}
+
+void eddyi_probe_socket(struct eddy_str pattern, const struct eddy_socket_outcome *outcome)
+{
+	char name[NAME_SIZE];
+	uint64_t now = eddy_now();
+	size_t len = 0;
+
+	if (eddyi_trace_state != EDDYI_TRACE_ON)
+		return;
+	append(name, &len, EDDY_STR("WebSocket "));
+	append(name, &len, pattern);
+	eddy_trace_span(eddy_str(name, len), now - outcome->duration_ns, now,
+			EDDY_FIELDS(eddy_field_u64("code", outcome->code),
+				    eddy_field_u64("messages received", outcome->messages_received),
+				    eddy_field_u64("messages sent", outcome->messages_sent),
+				    eddy_field_u64("received", outcome->received),
+				    eddy_field_u64("sent", outcome->sent)));
 }

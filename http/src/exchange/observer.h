@@ -27,10 +27,28 @@ struct eddyi_observed {
 void eddyi_observe_begin(struct eddy_req *req);
 void eddyi_observe_end(struct eddy_req *req, bool whole);
 
+/* The observers' data of one socket. */
+struct eddyi_observed_socket {
+	const struct eddyi_watch *watches;
+	struct eddy_socket_notes notes;
+	void *states[];
+};
+
+/* Call the observers of a request that has become a socket. Return: NULL if there are none, or on
+ * allocation failure. */
+struct eddyi_observed_socket *eddyi_observe_socket(struct eddy_req *req);
+
+/* Call them at the end of the socket, and free the data; NULL: do nothing. */
+void eddyi_observe_socket_end(struct eddyi_observed_socket *observed,
+			      const struct eddy_socket_outcome *outcome);
+
 /* ---- probes ---- */
 
 /* Add the request to the timeline. */
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);
+
+/* Add a WebSocket that has ended to the timeline. */
+void eddyi_probe_socket(struct eddy_str pattern, const struct eddy_socket_outcome *outcome);
 
 /* Begin a request. Return: its start time; 0 if the timeline is off. */
 static inline uint64_t eddyi_probe_request(const struct eddy_req *req)

@@ -10,9 +10,9 @@ uint64_t eddyi_req_file_max(const struct eddy_req *req);
 /* Get the body's media type without parameters (RFC 9110 section 8.3.1). */
 struct eddy_str eddyi_req_media_type(const struct eddy_req *req);
 
-/* Get the value of the pattern's last parameter, `{name...}`, as a path beneath a folder, whose names
- * are all accepted. Names are not empty and contain no '/'. `*ret_slash`: the target's path ends with
- * a slash, which the value does not.
+/* Get the value of the pattern's last parameter, `{name...}`, as a path beneath a folder, whose
+ * names are all accepted. Names are not empty and contain no '/'. `*ret_slash`: the target's path
+ * ends with a slash, which the value does not.
  * Return: 0, -ENOENT. */
 int eddyi_req_beneath(const struct eddy_req *req, bool (*accepts)(struct eddy_str name),
 		      struct eddy_str *ret_path, bool *ret_slash);

@@ -517,8 +517,8 @@ static int judge_error(struct eddy_req *req, int error)
 	return status;
 }
 
-/* Tell whether the client or the server's shutdown is the cause of an incomplete stream, and not the
- * program. */
+/* Tell whether the client or the server's shutdown is the cause of an incomplete stream, and not
+ * the program. */
 static bool is_cut_from_outside(const struct eddy_req *req, int r)
 {
 	int failed = req->res.failed;

@@ -20,8 +20,8 @@ static inline bool eddyi_res_is_length_unsaid(const struct eddy_res *res)
 	return res->kind == EDDYI_RES_EMPTY && route && route->method == EDDYI_METHOD_HEAD;
 }
 
-/* Send some of a stream or an unsized body, with the head before the first; `last` ends it. A silent response
- * is only the head. Suspends. Return: 0, -errno. */
+/* Send some of a stream or an unsized body, with the head before the first; `last` ends it. A
+ * silent response is only the head. Suspends. Return: 0, -errno. */
 int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last);
 
 /* The same with a part of a file, which is never the last. */

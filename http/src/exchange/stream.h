@@ -51,9 +51,9 @@ static inline void eddyi_service_deinit(struct eddyi_service *service)
 		service->free_client(service->client);
 }
 
-/* `read`, `file_in`, `interim`, `send` and `file_out` may suspend. The response is one `send_head`, then
- * bytes and files of the body, of which the last call has `last` set: with no bytes if the response
- * has no body. */
+/* `read`, `file_in`, `interim`, `send` and `file_out` may suspend. The response is one `send_head`,
+ * then bytes and files of the body, of which the last call has `last` set: with no bytes if the
+ * response has no body. */
 struct eddyi_stream_verbs {
 	/* Read some of the body. Return: bytes; 0 at its end; -errno as eddy_req_read(). */
 	ssize_t (*read)(struct eddy_req *req, void *buf, size_t len);

@@ -37,16 +37,17 @@ int eddyi_digest_announced(struct eddy_req *req, const char *name,
 int eddyi_digest_check(struct eddy_req *req, const char *name,
 		       const struct eddyi_digests *announced, int fd, uint64_t from, uint64_t len);
 
-/* Keep digests of a whole file, which was in the state `st` when they were computed, in its extended
- * attribute; nothing is kept if it has been written to since, or if the file system or the
+/* Keep digests of a whole file, which was in the state `st` when they were computed, in its
+ * extended attribute; nothing is kept if it has been written to since, or if the file system or the
  * permissions do not allow it. A later link(2) or rename(2) makes them void. Suspends. */
 void eddyi_digest_keep(int fd, const struct stat *st, const struct eddyi_digests *digests);
 
 /* Get the digests that are kept of the file in the state `st`; none if they are void. Suspends. */
 void eddyi_digest_kept(int fd, const struct stat *st, struct eddyi_digests *ret_digests);
 
-/* Set the repr-digest of a response with a file in the state `st`, as the request's Want-Repr-Digest
- * asks (RFC 9530 section 4), if it is kept or the file is small enough to be hashed. Suspends.
+/* Set the repr-digest of a response with a file in the state `st`, as the request's
+ * Want-Repr-Digest asks (RFC 9530 section 4), if it is kept or the file is small enough to be
+ * hashed. Suspends.
  * Return: 0; -ECANCELED, -ENOMEM. */
 int eddyi_digest_answer(struct eddy_res *res, const struct stat *st);
 

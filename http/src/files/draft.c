@@ -52,19 +52,19 @@ static bool read_boolean(struct eddy_req *req, const char *name, bool *ret_value
 }
 
 /* The fields of a request that tell of its upload. */
-struct said {
+struct fields {
 	bool has_complete, complete;
 	bool has_offset, has_length;
 	uint64_t offset, length;
 	uint64_t content; /* bytes of its body, or EDDY_LENGTH_UNKNOWN */
 };
 
-static void read_fields(struct eddy_req *req, struct said *ret_said)
+static void read_fields(struct eddy_req *req, struct fields *ret_fields)
 {
-	*ret_said = (struct said){ .content = eddy_req_length(req) };
-	ret_said->has_complete = read_boolean(req, "upload-complete", &ret_said->complete);
-	ret_said->has_offset = read_integer(req, "upload-offset", &ret_said->offset);
-	ret_said->has_length = read_integer(req, "upload-length", &ret_said->length);
+	*ret_fields = (struct fields){ .content = eddy_req_length(req) };
+	ret_fields->has_complete = read_boolean(req, "upload-complete", &ret_fields->complete);
+	ret_fields->has_offset = read_integer(req, "upload-offset", &ret_fields->offset);
+	ret_fields->has_length = read_integer(req, "upload-length", &ret_fields->length);
 }
 
 bool eddyi_draft_is_asked(struct eddy_req *req)
@@ -76,22 +76,22 @@ bool eddyi_draft_is_asked(struct eddy_req *req)
 
 /* Learn the length of the whole from the request, whose body begins at `offset`.
  * Return: 0; -EINVAL if the request contradicts itself or what was known. */
-static int learn_length(const struct said *said, uint64_t offset, uint64_t *length)
+static int learn_length(const struct fields *fields, uint64_t offset, uint64_t *length)
 {
 	uint64_t known = *length;
-	bool ends = said->complete && said->content != EDDY_LENGTH_UNKNOWN;
+	bool ends = fields->complete && fields->content != EDDY_LENGTH_UNKNOWN;
 
-	if (ends && said->content > (uint64_t)INT64_MAX - offset)
+	if (ends && fields->content > (uint64_t)INT64_MAX - offset)
 		return -EINVAL;
-	if (said->has_length)
-		*length = said->length;
+	if (fields->has_length)
+		*length = fields->length;
 	if ((known != EDDY_LENGTH_UNKNOWN && *length != known) || *length < offset)
 		return -EINVAL;
 	if (!ends)
 		return 0;
-	if (*length != EDDY_LENGTH_UNKNOWN && *length != offset + said->content)
+	if (*length != EDDY_LENGTH_UNKNOWN && *length != offset + fields->content)
 		return -EINVAL;
-	*length = offset + said->content;
+	*length = offset + fields->content;
 	return 0;
 }
 
@@ -187,18 +187,19 @@ static int beyond(const struct eddy_uploads *uploads, struct eddy_req *req, stru
 
 /* Check a request that ends at `end`, or EDDY_LENGTH_UNKNOWN. Return: 0; otherwise as a handler. */
 static int check_limits(const struct eddy_uploads *uploads, struct eddy_req *req,
-			struct eddy_res *res, const struct said *said, uint64_t end)
+			struct eddy_res *res, const struct fields *fields, uint64_t end)
 {
 	const struct eddy_uploads_options *options = &uploads->options;
 	uint64_t max = eddyi_uploads_max(uploads, req);
 
-	if ((said->has_length && said->length > max) || (end != EDDY_LENGTH_UNKNOWN && end > max))
+	if ((fields->has_length && fields->length > max) ||
+	    (end != EDDY_LENGTH_UNKNOWN && end > max))
 		return beyond(uploads, req, res, 413, "the upload is larger than max-size");
-	if (said->content == EDDY_LENGTH_UNKNOWN)
+	if (fields->content == EDDY_LENGTH_UNKNOWN)
 		return 0;
-	if (options->append_max && said->content > options->append_max)
+	if (options->append_max && fields->content > options->append_max)
 		return beyond(uploads, req, res, 413, APPEND_TOO_LARGE);
-	if (said->content < options->append_min && !said->complete)
+	if (fields->content < options->append_min && !fields->complete)
 		return beyond(uploads, req, res, 400, "the body is smaller than min-append-size");
 	return 0;
 }
@@ -211,7 +212,7 @@ struct part {
 	struct eddy_req *req;
 	struct eddy_res *res;
 	struct eddyi_partial *partial;
-	struct said said;
+	struct fields fields;
 	struct eddyi_digests announced; /* of the body */
 	uint64_t told;                  /* when the client last learned the offset */
 };
@@ -232,12 +233,17 @@ static void tell(void *arg, uint64_t offset)
 	part->told = eddy_now();
 }
 
-/* Return: 0, -EBADMSG. */
+/* Read the digests of the body; that of the whole is compared in the end. Return: 0, -EBADMSG. */
 static int read_digest(struct part *part)
 {
+	struct eddyi_digests whole;
+	int r;
+
 	if (!EDDYI_TLS)
 		return 0;
-	return eddyi_digest_announced(part->req, EDDYI_CONTENT_DIGEST, &part->announced);
+	r = eddyi_digest_announced(part->req, EDDYI_REPR_DIGEST, &whole);
+	return r < 0 ? r :
+		       eddyi_digest_announced(part->req, EDDYI_CONTENT_DIGEST, &part->announced);
 }
 
 static uint64_t append_max_of(const struct part *part)
@@ -280,13 +286,19 @@ static int receive(struct part *part, uint64_t length)
 /* After all of the body has arrived. Return: as a handler. */
 static int finish(struct part *part, uint64_t length, int status)
 {
-	if (!part->said.complete)
+	int r;
+
+	if (!part->fields.complete)
 		return status;
 	if (length != EDDY_LENGTH_UNKNOWN && part->partial->offset != length)
 		return inconsistent(part->res);
-	/* From here on, errors are of what has been uploaded, not of the uploading. */
+	/* From here on, errors are of what has been uploaded, not of the uploading, unless it
+	 * stays. */
 	set_complete(part->res, true);
-	return eddyi_uploads_complete(part->uploads, part->req, part->res, part->partial);
+	r = eddyi_uploads_complete(part->uploads, part->req, part->res, part->partial);
+	if (!part->partial->is_complete)
+		set_complete(part->res, false);
+	return r;
 }
 
 /* ---- creation ---- */
@@ -333,18 +345,18 @@ int eddyi_draft_create(struct eddy_uploads *uploads, struct eddy_req *req, struc
 	struct eddyi_partial partial = { .all = &uploads->all, .fd = -1 };
 	struct part part = { .uploads = uploads, .req = req, .res = res, .partial = &partial };
 	uint64_t length = EDDY_LENGTH_UNKNOWN;
-	struct said limited;
+	struct fields limited;
 	int r;
 
-	read_fields(req, &part.said);
+	read_fields(req, &part.fields);
 	/* A creation without a body is no append. */
-	limited = part.said;
+	limited = part.fields;
 	if (!limited.content)
 		limited.content = EDDY_LENGTH_UNKNOWN;
 	r = check_limits(uploads, req, res, &limited, limited.content);
 	if (r == 0)
 		r = read_digest(&part);
-	if (r == 0 && learn_length(&part.said, 0, &length) < 0)
+	if (r == 0 && learn_length(&part.fields, 0, &length) < 0)
 		r = inconsistent(res);
 	if (r == 0)
 		r = eddyi_uploads_begin(uploads, req, res, path, length, json_object(), &partial);
@@ -357,7 +369,7 @@ int eddyi_draft_create(struct eddy_uploads *uploads, struct eddy_req *req, struc
 
 static int mismatch(struct part *part)
 {
-	const uint64_t offsets[] = { part->partial->offset, part->said.offset };
+	const uint64_t offsets[] = { part->partial->offset, part->fields.offset };
 
 	eddyi_res_set_u64(part->res, "upload-offset", part->partial->offset);
 	return problem(part->res, 409, "mismatching-upload-offset",
@@ -369,29 +381,29 @@ static int mismatch(struct part *part)
 static int check_append(struct part *part, uint64_t *length)
 {
 	struct eddyi_partial *partial = part->partial;
-	const struct said *said = &part->said;
+	const struct fields *fields = &part->fields;
 	uint64_t known = *length, end;
 	int r;
 
 	if (partial->is_complete)
-		return said->content ? inconsistent(part->res) :
-				       problem(part->res, 400, "completed-upload",
-					       "upload is already completed", NULL);
-	if (said->offset != partial->offset) {
+		return fields->content ? inconsistent(part->res) :
+					 problem(part->res, 400, "completed-upload",
+						 "upload is already completed", NULL);
+	if (fields->offset != partial->offset) {
 		r = eddyi_partial_sync(partial);
 		return r < 0 ? r : mismatch(part);
 	}
-	end = said->content == EDDY_LENGTH_UNKNOWN ? said->content :
-						     partial->offset + said->content;
+	end = fields->content == EDDY_LENGTH_UNKNOWN ? fields->content :
+						       partial->offset + fields->content;
 	/* A body that may not be sent in one request does no harm to the upload. */
-	if (end != EDDY_LENGTH_UNKNOWN && end > known && said->content <= append_max_of(part)) {
+	if (end != EDDY_LENGTH_UNKNOWN && end > known && fields->content <= append_max_of(part)) {
 		eddyi_partial_remove(partial);
 		return inconsistent(part->res);
 	}
-	r = check_limits(part->uploads, part->req, part->res, said, end);
+	r = check_limits(part->uploads, part->req, part->res, fields, end);
 	if (r != 0)
 		return r;
-	if (learn_length(said, partial->offset, length) < 0)
+	if (learn_length(fields, partial->offset, length) < 0)
 		return inconsistent(part->res);
 	if (*length == known)
 		return 0;
@@ -423,7 +435,7 @@ static int answer_append(struct eddy_req *req, struct eddy_res *res)
 	struct part part = { .uploads = uploads, .req = req, .res = res, .partial = &partial };
 	int r;
 
-	read_fields(req, &part.said);
+	read_fields(req, &part.fields);
 	set_complete(res, false);
 	if (!eddy_str_eq_nocase(eddyi_req_media_type(req), EDDY_STR(MEDIA_TYPE)) || req->decoded) {
 		eddy_res_set_z(res, "accept-patch", MEDIA_TYPE);
@@ -431,7 +443,7 @@ static int answer_append(struct eddy_req *req, struct eddy_res *res)
 			req, -EMEDIUMTYPE, 415,
 			"the media type must be application/partial-upload, without a content coding");
 	}
-	if (!part.said.has_offset || !part.said.has_complete)
+	if (!part.fields.has_offset || !part.fields.has_complete)
 		return eddyi_req_fail(req, -EINVAL, 400,
 				      "the fields upload-offset and upload-complete are required");
 	r = read_digest(&part);

@@ -18,8 +18,8 @@
 
 /* A request whose upload another one wants ends within this time, unless its disk is stuck. */
 #define END_NS (5 * EDDY_SECOND)
-/* Between two looks at the lock of another process, which may have been killed: the kernel frees the lock
- * once it has ended the operations of its ring. */
+/* Between two looks at the lock of another process, which may have been killed: the kernel frees
+ * the lock once it has ended the operations of its ring. */
 #define LOCK_NS (10 * EDDY_MS)
 /* While there are too many, small uploads without another byte for this time are removed: little is
  * lost with them. */
@@ -78,13 +78,14 @@ static struct eddyi_partial_hold *find_hold(struct eddyi_partials *all, const ch
 }
 
 /* The lock is held. */
-static void unref(struct eddyi_partial_hold *hold)
+static void hold_unref(struct eddyi_partial_hold *hold)
 {
 	if (--hold->refs == 0)
 		free(hold);
 }
 
-/* Hold the id, or get a reference to who does. Return: 0, -EBUSY, -ENOMEM. */
+/* Hold the id. If another request holds it, get a reference to its hold. Return: 0, -EBUSY,
+ * -ENOMEM. */
 static int try_hold(struct eddyi_partial *partial, struct eddyi_partial_hold **ret_other)
 {
 	struct eddyi_partials *all = partial->all;
@@ -123,7 +124,7 @@ static int await_end(struct eddyi_partials *all, struct eddyi_partial_hold *othe
 	if (eddy_scope_end(&scope) == -ETIMEDOUT)
 		r = -EBUSY;
 	pthread_mutex_lock(&all->lock);
-	unref(other);
+	hold_unref(other);
 	pthread_mutex_unlock(&all->lock);
 	return r;
 }
@@ -143,7 +144,7 @@ static int take_hold(struct eddyi_partial *partial)
 	return r;
 }
 
-static void let_go(struct eddyi_partial *partial)
+static void release_hold(struct eddyi_partial *partial)
 {
 	struct eddyi_partial_hold *hold = partial->hold;
 
@@ -154,7 +155,7 @@ static void let_go(struct eddyi_partial *partial)
 	pthread_mutex_unlock(&partial->all->lock);
 	eddy_shared_event_set(&hold->ended);
 	pthread_mutex_lock(&partial->all->lock);
-	unref(hold);
+	hold_unref(hold);
 	pthread_mutex_unlock(&partial->all->lock);
 	partial->hold = NULL;
 }
@@ -217,7 +218,8 @@ static int folder_of(struct eddyi_partials *all, bool make)
 	return r;
 }
 
-/* The folder that was open has been removed: make it again, under the same number, which others use. */
+/* The folder that was open has been removed: make it again, under the same number, which others
+ * use. */
 static int renew_folder(struct eddyi_partials *all)
 {
 	int r, fd;
@@ -398,17 +400,18 @@ static int create(void *arg)
 	int folder = folder_of(partial->all, true);
 	int r = folder < 0 ? folder : create_file(partial, folder, creation->target);
 
-	if (r == -ENOENT && renew_folder(partial->all) == 0)
-		r = create_file(partial, folder, creation->target);
-	if (r < 0 && partial->fd >= 0) {
-		eddyi_unlinkat_now(folder, partial->id, 0);
+	if (r == -ENOENT) {
 		close_bytes(partial);
+		if (renew_folder(partial->all) == 0)
+			r = create_file(partial, folder, creation->target);
 	}
+	if (r < 0 && partial->fd >= 0)
+		eddyi_unlinkat_now(folder, partial->id, 0);
 	return r;
 }
 
-/* Open and lock the bytes. Return: 0; -ENOENT if there are none, or another process has just published
- * or removed them; -EBUSY; -errno. */
+/* Open and lock the bytes. Return: 0; -ENOENT if there are none, or another process has just
+ * published or removed them; -EBUSY; -errno. */
 static int open_bytes(struct eddyi_partial *partial, int folder, struct stat *ret_st)
 {
 	struct stat named;
@@ -430,10 +433,16 @@ static int roll_back(void *arg)
 {
 	struct eddyi_partial *partial = arg;
 	const json_t *savepoint = json_object_get(partial->state, SAVEPOINT);
+	struct stat st;
 
 	if (!json_is_integer(savepoint))
 		return 0;
+	/* After a power failure the file may be shorter. */
+	if (eddyi_fstat_now(partial->fd, &st) < 0)
+		return -errno;
 	partial->offset = (uint64_t)json_integer_value(savepoint);
+	if (partial->offset > (uint64_t)st.st_size)
+		partial->offset = (uint64_t)st.st_size;
 	if (eddyi_ftruncate_now(partial->fd, (off_t)partial->offset) < 0)
 		return -errno;
 	json_object_del(partial->state, SAVEPOINT);
@@ -456,8 +465,8 @@ static int find(void *arg)
 	json_decref(partial->state);
 	partial->state = NULL;
 	r = read_state(folder, partial->id, &partial->state);
-	/* Published by a link that was not followed by its unlinking; other links, as of a backup, do not
-	 * matter. */
+	/* Published by a link that was not followed by its unlinking; other links, as of a backup,
+	 * do not matter. */
 	if (r == 0 && !partial->is_complete && st.st_nlink > 1 &&
 	    find_target(all, partial->state, &target) == 0) {
 		eddyi_unlinkat_now(folder, partial->id, 0);
@@ -596,7 +605,7 @@ void eddyi_partial_close(struct eddyi_partial *partial)
 		eddyi_close_now(partial->fd);
 		eddyi_descriptors_give_back(partial->party, true);
 	}
-	let_go(partial);
+	release_hold(partial);
 }
 
 uint64_t eddyi_partial_length(const struct eddyi_partial *partial)
@@ -890,7 +899,8 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 	sweep.is_crowded = before >= all->count_max;
 	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
 	pthread_mutex_lock(&all->lock);
-	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next sweep. */
+	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next
+	 * sweep. */
 	if (r == 0)
 		all->count = sweep.count + all->count > before ? sweep.count + all->count - before :
 								 0;

@@ -1,16 +1,17 @@
 /* partial.h: uploads that several requests may continue.
  *
  * Their files are in the hidden folder `.eddy-uploads` of the folder that they go to. An upload is
- * named by its id, 32 random hexadecimal digits: the file ID has the bytes that have arrived, so its
- * size is the offset, and ID.json has the rest of the state. When it is complete, ID is renamed to
- * its target; ID.json stays for a while, so that a client that did not get the response learns of
- * it. The target is recognized by its inode number and the time it was made.
+ * named by its id, 32 random hexadecimal digits: the file ID has the bytes that have arrived, so
+ * its size is the offset, and ID.json has the rest of the state. When it is complete, ID is renamed
+ * to its target; ID.json stays for a while, so that a client that did not get the response learns
+ * of it. The target is recognized by its inode number and the time it was made.
  *
  * Invariants:
- * 1. An upload is held while a request uses it: within a process by the list `held`, among processes
- *    by flock(2) of ID. A request that asks for a held upload ends the request that holds it.
- * 2. Only the holder changes the files of an upload, until the sweep removes it; and it only appends to ID, or takes back bytes
- *    behind a savepoint, which were not acknowledged.
+ * 1. An upload is held while a request uses it: within a process by the list `held`, among
+ *    processes by flock(2) of ID. A request that asks for a held upload ends the request that holds
+ *    it.
+ * 2. Only the holder changes the files of an upload, until the sweep removes it; and it only
+ *    appends to ID, or takes back bytes behind a savepoint, which were not acknowledged.
  * 3. Files that can't be locked or were changed lately stay: only the sweep removes leftovers. */
 #ifndef EDDYI_PARTIAL_H
 #define EDDYI_PARTIAL_H
@@ -46,8 +47,9 @@ struct eddyi_partial {
 	int fd; /* of its bytes, for reading and writing; -1 if they were complete before */
 	bool is_complete;
 	uint64_t offset;
-	/* Members: "path" beneath the folder; "target", if it is published elsewhere; "length", absent if it is unknown; "inode" and "birth" of
-	 * the file; "savepoint", if there is one; others are the protocols'. Owned. */
+	/* Members: "path" beneath the folder; "target", if it is published elsewhere; "length",
+	 * absent if it is unknown; "inode" and "birth" of the file; "savepoint", if there is one;
+	 * others are the protocols'. Owned. */
 	json_t *state;
 };
 
@@ -64,8 +66,8 @@ int eddyi_partial_create(struct eddyi_partial *partial, struct eddyi_partials *a
 			 struct eddyi_party *party, int target, json_t *state);
 
 /* Find the upload `id`, and end a request that holds it. Suspends.
- * Return: 0; -ENOENT if there is none, or it has expired; -EBUSY if another process holds it, or the
- * other request does not end soon; -errno. */
+ * Return: 0; -ENOENT if there is none, or it has expired; -EBUSY if another process holds it, or
+ * the other request does not end soon; -errno. */
 int eddyi_partial_find(struct eddyi_partial *partial, struct eddyi_partials *all,
 		       struct eddyi_party *party, struct eddy_str id);
 
@@ -81,8 +83,8 @@ struct eddy_str eddyi_partial_text(const struct eddyi_partial *partial, const ch
 /* Store the state after a change. Suspends. */
 int eddyi_partial_save(struct eddyi_partial *partial);
 
-/* Append the rest of a body, at most until the offset is `max`. `tell(arg, offset)` is called now and
- * then; NULL: nothing is. Suspends. After a failure the bytes before it are kept.
+/* Append the rest of a body, at most until the offset is `max`. `tell(arg, offset)` is called now
+ * and then; NULL: nothing is. Suspends. After a failure the bytes before it are kept.
  * Return: 0; -EFBIG beyond `max`; -ECANCELED also if another request has asked for the upload (see
  * eddyi_partial_is_wanted()); -errno. */
 int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
@@ -91,8 +93,8 @@ int eddyi_partial_receive(struct eddyi_partial *partial, struct eddy_req *req, u
 /* Whether another request has asked for the upload since this one holds it. */
 bool eddyi_partial_is_wanted(const struct eddyi_partial *partial);
 
-/* Bytes from the offset on count only once they are committed: rolling back removes them, and so does
- * finding the upload after a kill. Suspends; rolling back is not cancelled. */
+/* Bytes from the offset on count only once they are committed: rolling back removes them, and so
+ * does finding the upload after a kill. Suspends; rolling back is not cancelled. */
 int eddyi_partial_savepoint(struct eddyi_partial *partial);
 int eddyi_partial_commit(struct eddyi_partial *partial);
 int eddyi_partial_roll_back(struct eddyi_partial *partial);
@@ -105,10 +107,11 @@ int eddyi_partial_sync(struct eddyi_partial *partial);
 int eddyi_partial_publish(struct eddyi_partial *partial, int dir, const char *name, bool no_replace,
 			  bool *ret_replaced);
 
-/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled. Return: 0, -errno. */
+/* Discard the upload, or forget that it is complete. Suspends, and is not cancelled.
+ * Return: 0, -errno. */
 int eddyi_partial_remove(struct eddyi_partial *partial);
 
-/* Whether there are too many, and the last sweep is some time ago. */
+/* Whether the limit is reached and a sweep is due. */
 bool eddyi_partials_want_sweep(struct eddyi_partials *all);
 
 /* Remove those that have expired, and count the others. While there are too many, those under

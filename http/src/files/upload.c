@@ -100,7 +100,8 @@ static bool is_here(const struct eddy_req *req, const struct eddy_save_options *
 
 /* ---- digests ---- */
 
-/* Digests that the request announces (RFC 9530); without a content coding both are of the same bytes. */
+/* Digests that the request announces (RFC 9530); without a content coding both are of the same
+ * bytes. */
 struct announced {
 	struct eddyi_digests content;
 	struct eddyi_digests repr;

@@ -20,8 +20,8 @@ uint64_t eddyi_upload_expected(const struct eddy_req *req);
 /* Check that a name is an entry of the folder itself, and not hidden. Return: 0, -EINVAL. */
 int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options *options);
 
-/* Check the request's conditions on the existing file (RFC 9110 section 13). `*ret_no_replace`: there
- * must be none, which is checked again at publishing.
+/* Check the request's conditions on the existing file (RFC 9110 section 13). `*ret_no_replace`:
+ * there must be none, which is checked again at publishing.
  * Return: 0; -EEXIST if a condition fails (412). */
 int eddyi_upload_check_conditions(struct eddy_req *req, int dir, const char *name,
 				  bool *ret_no_replace);

@@ -62,7 +62,28 @@ static int open_folder(struct eddyi_party *party, int dir, const char *path)
 	return r;
 }
 
-/* Open the folder of a path. Suspends. Return: 0, -EINVAL, -errno. */
+/* A link to a folder beneath is listed as one, and not replaced by a file either. Suspends.
+ * Return: 0, -EEXIST, -errno. */
+static int check_link(struct eddy_uploads *uploads, struct eddy_req *req,
+		      const struct target *target, struct eddy_str path)
+{
+	const char *copy;
+	struct stat st;
+	int r;
+
+	if (eddyi_fstatat_now(target->dir, target->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISLNK(st.st_mode))
+		return 0;
+	copy = eddyi_arena_dup(&req->arena, path).ptr;
+	r = copy ? open_folder(req->stream->party, uploads->all.dir, copy) : -ENOMEM;
+	if (r < 0)
+		return r == -ENOMEM || r == -ECANCELED ? r : 0;
+	eddyi_close_now(r);
+	eddyi_descriptors_give_back(req->stream->party, true);
+	return eddyi_req_fail(req, -EEXIST, 409, "there is a folder of that name");
+}
+
+/* Open the folder of a path. Suspends. Return: 0, -EINVAL, -EEXIST, -errno. */
 static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_str path,
 		       struct target *ret_target)
 {
@@ -81,7 +102,7 @@ static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struc
 				      "a file name must be UTF-8 of at most 255 bytes, without "
 				      "control characters, and must not begin with a dot");
 	if (!slash)
-		return 0;
+		return check_link(uploads, req, ret_target, path);
 	*slash = 0;
 	r = open_folder(req->stream->party, uploads->all.dir, copy.ptr);
 	if (r == -ENOENT || r == -ENOTDIR || r == -EXDEV || r == -ELOOP || r == -ENAMETOOLONG)
@@ -91,7 +112,7 @@ static int open_target(struct eddy_uploads *uploads, struct eddy_req *req, struc
 	ret_target->dir = r;
 	ret_target->owned = true;
 	ret_target->party = req->stream->party;
-	return 0;
+	return check_link(uploads, req, ret_target, path);
 }
 
 static struct eddy_upload describe(const struct eddy_uploads *uploads, struct eddy_str path,
@@ -278,9 +299,9 @@ int eddyi_uploads_append(struct eddyi_partial *partial, struct eddy_req *req, ui
 	return r;
 }
 
-/* Compare the upload with the digests announced at its begin, and with those of this request.
- * Return: 0, -EBADMSG, -errno. */
-static int check_digests(struct eddy_req *req, const struct eddyi_partial *partial,
+/* Compare the upload with the digests announced at its begin, and with those of this request. It is
+ * discarded if they differ. Return: 0, -EBADMSG, -errno. */
+static int check_digests(struct eddy_req *req, struct eddyi_partial *partial,
 			 struct eddyi_digests *ret_known)
 {
 	struct eddy_str first = eddyi_partial_text(partial, EDDYI_REPR_DIGEST);
@@ -293,8 +314,12 @@ static int check_digests(struct eddy_req *req, const struct eddyi_partial *parti
 	if (r == 0 && (announced[0].known | announced[1].known))
 		r = eddyi_digest_of(partial->fd, 0, partial->offset,
 				    announced[0].known | announced[1].known, ret_known);
+	if (r < 0)
+		return r;
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = eddyi_digest_compare(req, EDDYI_REPR_DIGEST, &announced[i], ret_known);
+	if (r < 0)
+		eddyi_partial_remove(partial);
 	return r;
 }
 
@@ -309,8 +334,11 @@ static int judge_partial(struct eddy_uploads *uploads, struct eddy_req *req, str
 	/* A request that is cancelled meanwhile has not been judged. */
 	if (r != 0 && r != -ECANCELED)
 		eddyi_partial_remove(partial);
-	if (r != 0 || eddy_str_eq(path, asked))
+	if (r != 0)
 		return r;
+	if (eddy_str_eq(path, asked))
+		return json_object_del(partial->state, "target") < 0 ? 0 :
+								       eddyi_partial_save(partial);
 	close_target(target);
 	r = open_target(uploads, req, path, target);
 	if (r < 0)
@@ -347,8 +375,6 @@ int eddyi_uploads_complete(struct eddy_uploads *uploads, struct eddy_req *req, s
 
 	if (EDDYI_TLS && r == 0)
 		r = check_digests(req, partial, &known);
-	if (r == -EBADMSG)
-		eddyi_partial_remove(partial);
 	if (r == 0 && known.known && eddyi_fstat_now(partial->fd, &st) < 0)
 		r = -errno;
 	if (r == 0)

@@ -1,5 +1,5 @@
-/* uploads.h: the mechanism of eddy/uploads.h, on which its protocols are built: draft.c is the IETF's,
- * tus.c is tus. */
+/* uploads.h: the mechanism of eddy/uploads.h, on which its protocols are built: draft.c is the
+ * IETF's, tus.c is tus. */
 #ifndef EDDYI_UPLOADS_H
 #define EDDYI_UPLOADS_H
 
@@ -28,20 +28,22 @@ static inline int eddyi_uploads_result(int r)
 /* Get the limit of an upload in bytes. */
 uint64_t eddyi_uploads_max(const struct eddy_uploads *uploads, const struct eddy_req *req);
 
-/* Begin an upload of `length` bytes, or EDDY_LENGTH_UNKNOWN, to `path`. `state` has what the protocol
- * adds. The caller closes `*ret_partial` in any case. Suspends.
+/* Begin an upload of `length` bytes, or EDDY_LENGTH_UNKNOWN, to `path`. `state` has what the
+ * protocol adds. The caller closes `*ret_partial` in any case. Suspends.
  * Return: 0; a status or -errno, as a handler's. */
 int eddyi_uploads_begin(struct eddy_uploads *uploads, struct eddy_req *req, struct eddy_res *res,
 			struct eddy_str path, uint64_t length, json_t *state,
 			struct eddyi_partial *ret_partial);
 
-/* Find the upload whose URL the request has. The caller closes `*ret_partial` in any case. Suspends.
+/* Find the upload whose URL the request has. The caller closes `*ret_partial` in any case.
+ * Suspends.
  * Return: 0; -errno, as a handler's. */
 int eddyi_uploads_find(struct eddy_uploads *uploads, struct eddy_req *req,
 		       struct eddyi_partial *ret_partial);
 
 /* Append the body of a request, at most until the offset is `max`; if its field `name` announces
- * digests, only if it has them. `tell(arg, offset)` is called now and then; NULL: nothing is. Suspends.
+ * digests, only if it has them. `tell(arg, offset)` is called now and then; NULL: nothing is.
+ * Suspends.
  * Return: 0; -EFBIG beyond `max`; as eddyi_digest_check() and eddyi_partial_receive(). */
 int eddyi_uploads_append(struct eddyi_partial *partial, struct eddy_req *req, uint64_t max,
 			 const char *name, const struct eddyi_digests *announced,

@@ -73,12 +73,14 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		put_number(writer, reply->length);
 		PUT(writer, "\r\n");
 	}
-	if (res->status == 101)
-		PUT(writer, "connection: upgrade\r\nupgrade: websocket\r\n");
-	else if (!reply->keep)
+	if (res->status == 101) {
+		PUT(writer, "connection: upgrade\r\n");
+		PUT(writer, "upgrade: websocket\r\n");
+	} else if (!reply->keep) {
 		PUT(writer, "connection: close\r\n");
-	else if (!req->head.minor)
+	} else if (!req->head.minor) {
 		PUT(writer, "connection: keep-alive\r\n");
+	}
 	PUT(writer, "\r\n");
 }
 

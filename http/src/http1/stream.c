@@ -1,4 +1,5 @@
-/* HTTP/1.1 as the stream of a request: the framing of bodies, and whether the connection is kept. */
+/* HTTP/1.1 as the stream of a request: the framing of bodies, and whether the connection is
+ * kept. */
 #include "http1.h"
 
 #include "exchange/peer.h"
@@ -151,8 +152,8 @@ static void send_head(struct eddy_req *req, uint64_t length)
 	http1->head_due = true;
 }
 
-/* Make the head, with room for `extra` bytes after it. Return: .ptr NULL on allocation failure: then
- * there is no head yet, and an error is sent instead. */
+/* Make the head, with room for `extra` bytes after it. Return: .ptr NULL on allocation failure:
+ * then there is no head yet, and an error is sent instead. */
 static struct eddy_str make_head(struct eddyi_http1 *http1, size_t extra)
 {
 	struct eddy_str head =
@@ -404,7 +405,8 @@ enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1)
 		return EDDYI_ENDING_LISTEN;
 	if (req->socket && req->res.status == 101)
 		return EDDYI_ENDING_SOCKET;
-	/* The head of an unsized response has said whether the connection is kept before its end. */
+	/* The head of an unsized response has said whether the connection is kept before its
+	 * end. */
 	if (http1->reply.keep && !http1->body.body.ended && can_keep(http1))
 		r = drain(http1);
 	if (r < 0 && r != -EMSGSIZE && r != -EBADMSG)

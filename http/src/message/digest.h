@@ -1,8 +1,8 @@
 /* digest.h: digests of content and of representations (RFC 9530): Content-Digest and Repr-Digest,
  * and the fields that ask for them.
  *
- * SHA-256 and SHA-512 are supported; other algorithms are ignored. SHA-1 has no name here, since RFC
- * 9530 deprecates it, but tus requires it. */
+ * SHA-256 and SHA-512 are supported; other algorithms are ignored. SHA-1 has no name here, since
+ * RFC 9530 deprecates it, but tus requires it. */
 #ifndef EDDYI_DIGEST_H
 #define EDDYI_DIGEST_H
 
@@ -55,8 +55,8 @@ struct eddyi_digest_wish {
 };
 
 /* Parse the value of Want-Content-Digest or Want-Repr-Digest, its lines joined. Preferences are 0
- * (not wanted) to 10; of equal ones SHA-256 comes first, which takes less time. A malformed field is
- * ignored. */
+ * (not wanted) to 10; of equal ones SHA-256 comes first, which takes less time. A malformed field
+ * is ignored. */
 struct eddyi_digest_wish eddyi_digest_parse_wish(struct eddy_str value);
 
 #endif

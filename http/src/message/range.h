@@ -49,8 +49,8 @@ struct eddy_str eddyi_range_format(struct eddyi_range range, uint64_t size,
  * Return: `buffer` as a string. */
 struct eddy_str eddyi_range_format_unsatisfied(uint64_t size, char buffer[EDDYI_RANGE_TEXT_SIZE]);
 
-/* Parse the content-range of a 206 with one range, such as "bytes 0-4/11"; `*ret_size` is UINT64_MAX
- * for an asterisk. Return: 0, -EINVAL. */
+/* Parse the content-range of a 206 with one range, such as "bytes 0-4/11"; `*ret_size` is
+ * UINT64_MAX for an asterisk. Return: 0, -EINVAL. */
 int eddyi_range_parse_content(struct eddy_str value, struct eddyi_range *ret_range,
 			      uint64_t *ret_size);
 

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 
-/* RFC 9110 section 15, RFC 2518, RFC 4918, RFC 6585, RFC 8297, draft-ietf-httpbis-resumable-upload. */
+/* RFC 9110 section 15, RFC 2518, RFC 4918, RFC 6585, RFC 8297,
+ * draft-ietf-httpbis-resumable-upload. */
 const char *eddyi_status_phrase(int status)
 {
 	/* clang-format off */

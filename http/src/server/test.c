@@ -25,9 +25,9 @@ struct test {
 
 /* The two ends of a request: the client's, in the task that tests, and the app's.
  *
- * Invariant: `given` is set if the app can read without waiting: a piece, the end of the body, or an
- * error. `taken` is set by the app's first read. After that, it is set if the app has read all of
- * the last piece. */
+ * Invariant: `given` is set if the app can read without waiting: a piece, the end of the body, or
+ * an error. `taken` is set by the app's first read. After that, it is set if the app has read all
+ * of the last piece. */
 struct ends {
 	struct eddyi_stream stream;
 	struct eddyi_service service;
@@ -175,8 +175,8 @@ static void send_head(struct eddy_req *req, uint64_t length)
 		ends->sent += head.len;
 }
 
-/* Make room for `more` bytes of the body, and a NUL. Return: 0; -EPIPE, as of a client that has closed
- * the connection, if the client takes no more. */
+/* Make room for `more` bytes of the body, and a NUL. Return: 0; -EPIPE, as of a client that has
+ * closed the connection, if the client takes no more. */
 static int make_room(struct ends *ends, uint64_t more)
 {
 	struct eddy_response *response = ends->call->response;
@@ -297,8 +297,8 @@ static int serve(void *arg)
 	return 0;
 }
 
-/* Give a piece, and wait until it is read. After the response, the client still checks that the last
- * piece read was the end of the body. */
+/* Give a piece, and wait until it is read. After the response, the client still checks that the
+ * last piece read was the end of the body. */
 static int give(void *arg, struct eddy_str piece)
 {
 	struct ends *ends = arg;

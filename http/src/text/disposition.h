@@ -30,8 +30,8 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
 int eddyi_disposition_parse(struct eddyi_arena *arena, struct eddy_str value,
 			    struct eddyi_disposition *ret_disposition);
 
-/* Whether a name is that of an entry which may be seen: not empty, UTF-8 of at most EDDYI_FILENAME_MAX
- * bytes, without '/', control bytes, and a dot at its begin. */
+/* Whether a name is that of an entry which may be seen: not empty, UTF-8 of at most
+ * EDDYI_FILENAME_MAX bytes, without '/', control bytes, and a dot at its begin. */
 bool eddyi_filename_is_public(struct eddy_str name);
 
 /* Reduce a client's file name to one that may be created in a folder: its last segment ('/' and '\'

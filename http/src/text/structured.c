@@ -156,7 +156,8 @@ static bool take_string(struct eddy_str *rest, struct eddyi_structured *ret_item
 	return false;
 }
 
-/* Take a byte of a display string, an escape or a visible character. Return: -1 if it is neither. */
+/* Take a byte of a display string, an escape or a visible character. Return: -1 if it is
+ * neither. */
 static int take_display_byte(struct eddy_str *text)
 {
 	int byte = text->len ? (unsigned char)text->ptr[0] : -1;

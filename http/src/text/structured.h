@@ -28,8 +28,8 @@ struct eddyi_structured {
 	struct eddy_str text; /* as it stands in the field, within its delimiters */
 };
 
-/* Take the first entry, and the comma after it, off a dictionary, the joined lines of a field. A key
- * without a value is the boolean true. An entry replaces earlier ones of the same key (RFC 9651
+/* Take the first entry, and the comma after it, off a dictionary, the joined lines of a field. A
+ * key without a value is the boolean true. An entry replaces earlier ones of the same key (RFC 9651
  * section 3.2).
  * Return: 0; -EBADMSG if it is malformed, and so the whole field. */
 int eddyi_structured_take_entry(struct eddy_str *rest, struct eddy_str *ret_key,

@@ -8,10 +8,10 @@
  * the state that the byte leads to, so that a step is one shift. */
 enum state {
 	BAD = 0,
-	WHOLE = 6,    /* between two characters */
-	DUE_1 = 12,   /* one byte is due, from 80 to bf */
-	DUE_2 = 18,   /* two are */
-	DUE_3 = 24,   /* three are */
+	WHOLE = 6,     /* between two characters */
+	DUE_1 = 12,    /* one byte is due, from 80 to bf */
+	DUE_2 = 18,    /* two are */
+	DUE_3 = 24,    /* three are */
 	AFTER_E0 = 30, /* two are, the first from a0: others are overlong */
 	AFTER_ED = 36, /* two are, the first to 9f: others are surrogates */
 	AFTER_F0 = 42, /* three are, the first from 90: others are overlong */

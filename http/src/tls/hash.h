@@ -1,6 +1,6 @@
 /* hash.h: hashes of bytes that arrive in pieces. libcrypto computes them if the accelerator is in
- * the build, else wolfSSL, which takes six times as long for SHA-256 on processors with instructions
- * for it. A hash belongs to one thread at a time. */
+ * the build, else wolfSSL, which takes six times as long for SHA-256 on processors with
+ * instructions for it. A hash belongs to one thread at a time. */
 #ifndef EDDYI_HASH_H
 #define EDDYI_HASH_H
 

@@ -3,9 +3,10 @@
  *     eddy_transfer_configure(&(struct eddy_transfer_options){
  *             .technique = EDDY_TECHNIQUE_SENDFILE, .pipes_kept = 32 });
  *
- * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027, 0030, 0052). Other
- * techniques are for comparison. With each, a call returns only when the kernel no longer uses its
- * arguments, even if it failed or was cancelled, and returns -ENODATA if a file ends early.
+ * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027, 0030, 0052).
+ * Other techniques are for comparison. With each, a call returns only when the kernel no longer
+ * uses its arguments, even if it failed or was cancelled, and returns -ENODATA if a file ends
+ * early.
  */
 #ifndef EDDY_TECHNIQUE_H
 #define EDDY_TECHNIQUE_H
@@ -48,9 +49,8 @@ enum eddy_technique {
 	EDDY_TECHNIQUE_RECV_WRITE,
 	/* To sockets only: reads with RWF_DONTCACHE (Linux 6.14) through the ring, which leave
 	 * nothing in the page cache that was not there but what the kernel has read ahead, and
-	 * send(2). A transfer holds 2 MiB of memory
-	 * until all is sent. Beyond .pipes_held_max at a time, and on file systems without the flag,
-	 * like _SPLICE. */
+	 * send(2). A transfer holds 2 MiB of memory until all is sent. Beyond .pipes_held_max at a
+	 * time, and on file systems without the flag, like _SPLICE. */
 	EDDY_TECHNIQUE_DONTCACHE,
 };
 
@@ -81,10 +81,10 @@ struct eddy_transfer_options {
 	 * segments save up to 25 % of the time of a body of many turns and 5 % of one of 1 MiB, and
 	 * cost two system calls. */
 	size_t corked_min;
-	/* Bytes of the smallest file that _AUTO may send by _DONTCACHE: once a piece of it is not in the
-	 * page cache, for the rest of the transfer. Default 0: half of the machine's memory, in an app at
-	 * most half of its control group's; EDDY_NEVER: none. In the page cache such a file would displace
-	 * all others. */
+	/* Bytes of the smallest file that _AUTO may send by _DONTCACHE: once a piece of it is not
+	 * in the page cache, for the rest of the transfer. Default 0: half of the machine's memory,
+	 * in an app at most half of its control group's; EDDY_NEVER: none. In the page cache such a
+	 * file would displace all others. */
 	uint64_t uncached_min;
 
 	/* Bytes that one transfer moves before others may; 4 KiB to 1 MiB; default 1 MiB. */

@@ -393,8 +393,8 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 
 /* ---- to a socket past the page cache ---- */
 
-/* The page cache is filled in folios of up to 2 MiB. A read that ends within one drops all of it, and
- * the next one reads it from the disk again: reads of 1 MiB are half as fast. */
+/* The page cache is filled in folios of up to 2 MiB. A read that ends within one drops all of it,
+ * and the next one reads it from the disk again: reads of 1 MiB are half as fast. */
 #define UNCACHED_SIZE ((size_t)(2 * EDDY_MIB))
 
 struct eddyi_unsent {
@@ -403,8 +403,8 @@ struct eddyi_unsent {
 	char bytes[UNCACHED_SIZE];
 };
 
-/* Read up to `len` bytes, and at most to the next multiple of UNCACHED_SIZE, leaving nothing in the page
- * cache that was not there.
+/* Read up to `len` bytes, and at most to the next multiple of UNCACHED_SIZE, leaving nothing in the
+ * page cache that was not there.
  * Return: bytes; -EOPNOTSUPP if the kernel or the file system can't; -errno. */
 static ssize_t read_uncached(int file, void *buf, uint64_t len, uint64_t offset)
 {

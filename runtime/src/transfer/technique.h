@@ -19,11 +19,12 @@ struct eddyi_sending {
 
 struct eddyi_technique_out {
 	/* Move up to `len` bytes from `offset` to the socket and count them. Must not hold anything
-	 * that depends on the peer, unless its technique says so. Return: bytes; 0 with `full` if it
-	 * accepts none; -ENODATA at the end of the file; -EOPNOTSUPP if SPLICE is to do it; -errno. */
+	 * that depends on the peer, unless its technique says so. Return: bytes; 0 with `full` if
+	 * it accepts none; -ENODATA at the end of the file; -EOPNOTSUPP if SPLICE is to do it;
+	 * -errno. */
 	ssize_t (*push)(struct eddyi_sending *sending, uint64_t offset, size_t len);
-	/* Free what the transfer holds, and wait until the kernel no longer uses sent memory. `r` is
-	 * the transfer's result. NULL if there is nothing to do. Return: `r`, or an error. */
+	/* Free what the transfer holds, and wait until the kernel no longer uses sent memory. `r`
+	 * is the transfer's result. NULL if there is nothing to do. Return: `r`, or an error. */
 	int (*settle)(struct eddyi_sending *sending, int r);
 	/* Used instead for the rest of the transfer, if `push` returns -EOPNOTSUPP, or if
 	 * `waits_for_disk` and the file is too large for the page cache. NULL: none. */

@@ -1,6 +1,6 @@
 /* Invariants:
- * 1. To a socket: nothing is held while waiting for the peer, except by SEND_ZC and DONTCACHE. Bytes
- *    that the socket did not accept are read from the file again.
+ * 1. To a socket: nothing is held while waiting for the peer, except by SEND_ZC and DONTCACHE.
+ *    Bytes that the socket did not accept are read from the file again.
  * 2. To a file: nothing is held while waiting for the peer, and a pipe or a buffer while waiting
  *    for a disk. Cancellation takes effect only when both are empty: bytes received from the socket
  *    are in the file, or the file refused them.

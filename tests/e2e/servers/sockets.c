@@ -1,20 +1,22 @@
 /* sockets: a server of WebSockets, with all options of eddy/ws.h.
  *
- *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover]
+ *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover] [--behind-max BYTES]
+ *             [--skips]
  *
- * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces; /close/{code} closes with that
- * code after the first message; /hold reads nothing until it is told to by a byte on stdin.
+ * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. What one sends to /room
+ * all get.
  */
 #include "settings.h"
 
 #include <eddy/runtime.h>
-#include <eddy/ws.h>
+#include <eddy/ws_room.h>
 
 #include <errno.h>
 
 struct sockets {
 	struct settings common;
 	struct eddy_ws_options options;
+	struct eddy_ws_room_options room;
 };
 
 static const struct setting switches[] = {
@@ -24,6 +26,8 @@ static const struct setting switches[] = {
 	{ "pong", setting_ms, offsetof(struct sockets, options.pong_ns) },
 	SETTING(struct sockets, "deflate", options.deflate.on),
 	SETTING(struct sockets, "takeover", options.deflate.takeover),
+	SETTING(struct sockets, "behind-max", room.behind_max),
+	SETTING(struct sockets, "skips", room.skips),
 	{ 0 },
 };
 
@@ -55,22 +59,40 @@ static int echo_pieces(struct eddy_ws *ws, void *data)
 	return r;
 }
 
+static int chat(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_room *room = data;
+	struct eddy_ws_message message;
+	int r = eddy_ws_room_join(room, ws);
+
+	while (r >= 0 && (r = eddy_ws_recv(ws, &message)) > 0)
+		r = eddy_ws_room_send(room, message.type, message.bytes);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const protocols[] = { "echo", "other", NULL };
 	struct sockets sockets = { .options = { .protocols = protocols } };
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_ws_options options;
+	struct eddy_ws_room *room;
+	int r;
 
 	settings_take(argc, argv, switches, &sockets, &sockets.common);
 	eddy_log_text_subscribe();
 	settings_apply(&sockets.common, app);
 	options = sockets.options;
+	room = eddy_ws_room_new(&sockets.room);
 	eddy_app_map_ws(app, "/echo", echo, &options);
 	options.parks = true;
 	eddy_app_map_ws(app, "/parked", echo, &options);
 	options.parks = false;
+	options.data = room;
+	eddy_app_map_ws(app, "/room", chat, &options);
 	options.streams = true;
 	eddy_app_map_ws(app, "/pieces", echo_pieces, &options);
-	return eddy_app_run_blocking(app) < 0;
+	r = eddy_app_run_blocking(app);
+	eddy_ws_room_unref(room);
+	return r < 0;
 }

@@ -12,8 +12,8 @@ EDDY_API bool eddyi_transfer_copies_out(uint64_t len);
 /* Check whether an upload of `len` bytes is better received through memory: see .spliced_in_min. */
 EDDY_API bool eddyi_transfer_copies_in(uint64_t len);
 
-/* Set the memory in bytes on which the default of .uncached_min depends, if a control group leaves the
- * process less than the machine has. Any thread may call it. */
+/* Set the memory in bytes on which the default of .uncached_min depends, if a control group leaves
+ * the process less than the machine has. Any thread may call it. */
 EDDY_API void eddyi_transfer_set_memory(uint64_t bytes);
 
 /* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the

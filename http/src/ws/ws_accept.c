@@ -1,4 +1,4 @@
-#include "accept.h"
+#include "ws_accept.h"
 
 #include "text/base64.h"
 

@@ -1,7 +1,8 @@
-#include "handshake.h"
+#include "ws_handshake.h"
 
-#include "accept.h"
+#include "ws_accept.h"
 #include "app/app.h"
+#include "exchange/observer.h"
 #include "exchange/req.h"
 #include "exchange/res.h"
 #include "text/syntax.h"
@@ -106,8 +107,13 @@ static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct e
 
 void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
-	if (served && served->route->options.closed)
+	if (!served)
+		return;
+	if (served->route->options.closed)
 		served->route->options.closed(&served->ws);
+	served->ws.outcome.duration_ns = eddy_now() - served->began_ns;
+	eddyi_observe_socket_end(served->observed, &served->ws.outcome);
+	eddyi_probe_socket(eddy_str_from(served->route->pattern), &served->ws.outcome);
 	free(served);
 }
 
@@ -143,11 +149,15 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 	served->route = route;
 	served->ws.options = &route->options;
 	served->ws.is_server = true;
+	served->ws.outcome.code = EDDY_WS_ABNORMAL;
+	served->began_ns = eddy_now();
 	r = respond(req, res, &served->ws);
 	if (r != 0) {
 		free(served);
 		return r;
 	}
+	served->observed = eddyi_observe_socket(req);
+	served->ws.notes = served->observed ? &served->observed->notes : NULL;
 	req->socket = served;
 	req->free_socket = eddyi_ws_served_free;
 	res->status = 101;
@@ -191,6 +201,7 @@ struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern
 	own->pong_ns = own->pong_ns ? own->pong_ns : PING_NS;
 	own->deflate.level = own->deflate.level ? own->deflate.level : 1;
 	own->deflate.min = own->deflate.min ? own->deflate.min : DEFLATE_MIN;
+	eddyi_ws_offer_figures();
 	eddy_route_with(mapped, &(struct eddy_route_options){ .data = route,
 							      .write_rate_min = EDDY_NEVER });
 	return mapped;

@@ -1,4 +1,4 @@
-/* frame.h: frames of a WebSocket (RFC 6455 section 5). */
+/* ws_frame.h: frames of a WebSocket (RFC 6455 section 5). */
 #ifndef EDDYI_WS_FRAME_H
 #define EDDYI_WS_FRAME_H
 

@@ -1,4 +1,4 @@
-/* accept.h: the proof of a server that it speaks WebSocket (RFC 6455 section 4.2.2). */
+/* ws_accept.h: the proof of a server that it speaks WebSocket (RFC 6455 section 4.2.2). */
 #ifndef EDDYI_WS_ACCEPT_H
 #define EDDYI_WS_ACCEPT_H
 

@@ -1,4 +1,4 @@
-/* extension.h: agreement on permessage-deflate (RFC 7692 section 7). */
+/* ws_extension.h: agreement on permessage-deflate (RFC 7692 section 7). */
 #ifndef EDDYI_WS_EXTENSION_H
 #define EDDYI_WS_EXTENSION_H
 

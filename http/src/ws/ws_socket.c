@@ -1,11 +1,13 @@
-#include "socket.h"
+#include "ws_socket.h"
 
 #include "wire/tls_wire.h"
 
+#include <eddy/internal/figure.h>
 #include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/loop.h>
+#include <eddy/scope.h>
 #include <eddy/task.h>
 #include <errno.h>
 #include <liburing.h>
@@ -41,6 +43,40 @@ struct eddyi_ws_out {
 
 static void settle(struct eddy_ws *ws);
 
+/* ---- metrics ---- */
+
+#define MESSAGES "eddy_websocket_messages_total", "Messages of WebSockets.", "direction"
+#define BYTES                                                                                      \
+	"eddy_websocket_bytes_total", "Bytes of frames of WebSockets, before TLS.", "direction"
+
+static struct eddyi_figure figures[] = {
+	{ MESSAGES, "received", 0, NULL, 0 },
+	{ MESSAGES, "sent", 0, NULL, 0 },
+	{ BYTES, "received", 0, NULL, 0 },
+	{ BYTES, "sent", 0, NULL, 0 },
+};
+
+void eddyi_ws_offer_figures(void)
+{
+	eddyi_figure_offer(figures, sizeof(figures) / sizeof(*figures));
+}
+
+static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
+{
+	ws->outcome.messages_received += messages;
+	ws->outcome.received += bytes;
+	eddyi_figure_add(&figures[0], messages);
+	eddyi_figure_add(&figures[2], bytes);
+}
+
+static void count_sent(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
+{
+	ws->outcome.messages_sent += messages;
+	ws->outcome.sent += bytes;
+	eddyi_figure_add(&figures[1], messages);
+	eddyi_figure_add(&figures[3], bytes);
+}
+
 /* ---- sending ---- */
 
 static bool seals(const struct eddy_ws *ws)
@@ -53,6 +89,23 @@ static const char *bytes_of(const struct eddyi_ws_out *out)
 	return (out->shared ? out->shared->bytes : out->own) + out->at;
 }
 
+static void free_out(struct eddyi_ws_out *out)
+{
+	if (out->shared)
+		eddyi_ws_shared_unref(out->shared);
+	free(out);
+}
+
+static void free_outs(struct eddyi_ws_out *first)
+{
+	while (first) {
+		struct eddyi_ws_out *next = first->next;
+
+		free_out(first);
+		first = next;
+	}
+}
+
 static void drop_first(struct eddy_ws *ws)
 {
 	struct eddyi_ws_out *out = ws->out;
@@ -60,9 +113,7 @@ static void drop_first(struct eddy_ws *ws)
 	ws->out = out->next;
 	if (!ws->out)
 		ws->out_last = &ws->out;
-	if (out->shared)
-		eddyi_ws_shared_unref(out->shared);
-	free(out);
+	free_out(out);
 }
 
 /* Count bytes of the queue that have gone. */
@@ -89,14 +140,8 @@ static void drop_out(struct eddy_ws *ws)
 	struct eddyi_ws_out **kept = eddy_op_is_started(&ws->out_op) && ws->out ? &ws->out->next :
 										  &ws->out;
 
-	while (*kept) {
-		struct eddyi_ws_out *out = *kept;
-
-		*kept = out->next;
-		if (out->shared)
-			eddyi_ws_shared_unref(out->shared);
-		free(out);
-	}
+	free_outs(*kept);
+	*kept = NULL;
 	ws->out_last = kept;
 	ws->queued = ws->out ? ws->out->len - ws->out->at : 0;
 	if (!ws->writable.is_set)
@@ -121,6 +166,7 @@ static int seal(struct eddy_ws *ws)
 }
 
 static void sent(struct eddy_op *op, int result, unsigned flags);
+static void put_pong(struct eddy_ws *ws);
 
 /* Send what is queued by an op, unless one does. */
 static void flow(struct eddy_ws *ws)
@@ -128,6 +174,8 @@ static void flow(struct eddy_ws *ws)
 	struct io_uring_sqe *sqe;
 	struct eddy_str next;
 
+	if (ws->pong && ws->queued <= ws->options->queue_max)
+		put_pong(ws);
 	if (eddy_op_is_started(&ws->out_op) || ws->state == EDDYI_WS_OVER)
 		return;
 	if (seals(ws)) {
@@ -223,6 +271,7 @@ static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const cha
 		return -EAGAIN;
 	head_len = eddyi_ws_frame_format(frame, head);
 	len = head_len + frame->len;
+	count_sent(ws, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
 	if (!frame->masked) {
 		struct iovec pieces[] = { { head, head_len }, { (void *)payload, frame->len } };
 
@@ -251,6 +300,16 @@ static int put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str paylo
 	struct eddyi_ws_frame frame = { .fin = true, .opcode = opcode, .len = payload.len };
 
 	return put_frame(ws, &frame, payload.ptr);
+}
+
+static void put_pong(struct eddy_ws *ws)
+{
+	char *payload = ws->pong;
+
+	ws->pong = NULL;
+	if (ws->state == EDDYI_WS_OPEN)
+		put_control(ws, EDDYI_WS_PONG, eddy_str(payload, ws->pong_len));
+	free(payload);
 }
 
 /* ---- messages for several sockets ---- */
@@ -288,11 +347,10 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 
 	if (ws->state != EDDYI_WS_OPEN)
 		return -EPIPE;
-	if (ws->sender)
-		return -EAGAIN;
 	if (ws->queued && ws->queued + shared->len > max)
 		return -ENOBUFS;
-	gone = send_now(ws, &piece, 1);
+	count_sent(ws, 1, shared->len);
+	gone = ws->in_message ? 0 : send_now(ws, &piece, 1);
 	if (gone == shared->len)
 		return 0;
 	out = malloc(sizeof(*out));
@@ -300,7 +358,13 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 		return -ENOMEM;
 	__atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);
 	*out = (struct eddyi_ws_out){ .shared = shared, .at = gone, .len = shared->len };
-	append(ws, out);
+	if (!ws->in_message) {
+		append(ws, out);
+		return 0;
+	}
+	*ws->later_last = out;
+	ws->later_last = &out->next;
+	ws->queued += out->len;
 	return 0;
 }
 
@@ -315,6 +379,7 @@ static void free_items(struct eddy_ws *ws)
 		ws->first = next;
 	}
 	free(ws->given);
+	free(ws->pong);
 	eddyi_ws_buffer_deinit(&ws->message);
 }
 
@@ -328,7 +393,7 @@ static void set_timer(struct eddy_ws *ws, uint64_t at_ns)
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
-	if (ws->state == EDDYI_WS_CLOSED && !ws->half_closed && !ws->queued &&
+	if (ws->state == EDDYI_WS_CLOSED && !ws->half_closed && !ws->out &&
 	    !eddy_op_is_started(&ws->out_op)) {
 		ws->half_closed = true;
 		/* A client leaves it to the server (RFC 6455 section 7.1.1). */
@@ -341,7 +406,8 @@ static void settle(struct eddy_ws *ws)
 	    eddy_op_is_started(&ws->out_op))
 		return;
 	eddy_timer_disarm(&ws->timer);
-	eddyi_ws_ref_end(ws);
+	eddyi_ws_leave_rooms(ws);
+	free_outs(ws->later);
 	free_items(ws);
 	if (ws->compresses) {
 		eddyi_ws_deflate_deinit(&ws->inflate);
@@ -386,11 +452,19 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 		ws->link->cancel(ws);
 }
 
+/* The first close frame counts. */
+static void note_code(struct eddy_ws *ws, unsigned code)
+{
+	if (ws->outcome.code == EDDY_WS_ABNORMAL)
+		ws->outcome.code = code;
+}
+
 static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 {
 	char payload[EDDYI_WS_CONTROL_MAX] = { (char)(code >> 8), (char)code };
 	size_t len = reason.len < sizeof(payload) - 2 ? reason.len : sizeof(payload) - 2;
 
+	note_code(ws, code);
 	if (len)
 		memcpy(payload + 2, reason.ptr, len);
 	if (put_control(ws, EDDYI_WS_CLOSE,
@@ -470,10 +544,28 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 		return;
 	}
 	ws->peer_code = (uint16_t)code;
+	note_code(ws, code);
 	if (ws->state == EDDYI_WS_OPEN)
 		put_close(ws, code, EDDY_STR(""));
 	if (ws->state != EDDYI_WS_OVER)
 		become_closed(ws, 0);
+}
+
+/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. */
+static void take_ping(struct eddy_ws *ws, struct eddy_str payload)
+{
+	char *copy = malloc(payload.len + 1);
+
+	if (!copy) {
+		eddyi_ws_abort(ws, -ENOMEM);
+		return;
+	}
+	if (payload.len)
+		memcpy(copy, payload.ptr, payload.len);
+	free(ws->pong);
+	ws->pong = copy;
+	ws->pong_len = (uint8_t)payload.len;
+	flow(ws);
 }
 
 static void take_control(struct eddy_ws *ws, const struct eddyi_ws_event *event)
@@ -482,12 +574,8 @@ static void take_control(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 		take_close(ws, event->bytes);
 		return;
 	}
-	/* A peer that does not read its pongs gets no more of them than any queue holds. */
-	if (event->opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN) {
-		if (ws->queued > ws->options->queue_max ||
-		    put_control(ws, EDDYI_WS_PONG, event->bytes) < 0)
-			eddyi_ws_abort(ws, -ECONNRESET);
-	}
+	if (event->opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN)
+		take_ping(ws, event->bytes);
 }
 
 /* Make an item of what has arrived of the message. */
@@ -503,6 +591,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	item->len = ws->message.len ? ws->message.len - ITEM_SIZE : 0;
 	item->type = event->opcode;
 	item->is_last = event->is_last;
+	count_received(ws, event->is_last, 0);
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
 	*ws->last = item;
@@ -573,6 +662,7 @@ static int take(void *arg, const char *bytes, size_t len)
 	struct eddyi_ws_event event;
 	int r = 0;
 
+	count_received(ws, 0, len);
 	while (ws->state < EDDYI_WS_CLOSED && !ws->violation) {
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
@@ -635,7 +725,7 @@ static void time_is_up(struct eddy_timer *timer)
 		return;
 	}
 	if (ws->state != EDDYI_WS_OPEN || now - ws->heard_ns >= limit_ns ||
-	    (ws->queued && now - ws->sent_ns >= limit_ns)) {
+	    (ws->out && now - ws->sent_ns >= limit_ns)) {
 		eddyi_ws_abort(ws, -ETIMEDOUT);
 		settle(ws);
 		return;
@@ -656,6 +746,7 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 {
 	ws->last = &ws->first;
 	ws->out_last = &ws->out;
+	ws->later_last = &ws->later;
 	eddy_event_init(&ws->readable);
 	eddy_event_init(&ws->writable);
 	eddy_event_set(&ws->writable);
@@ -675,12 +766,29 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 
 /* ---- the handler ---- */
 
+/* Call the handler once. Return: what it returns. */
+static int call(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
+{
+	struct eddy_scope_options options = { 0 };
+	struct eddy_scope scope;
+	int r;
+
+	if (!ws->notes)
+		return handler(ws, data);
+	options.log_fields = ws->notes->fields;
+	options.locals = ws->notes->locals;
+	eddy_scope_begin(&scope, &options);
+	r = handler(ws, data);
+	eddy_scope_end(&scope);
+	return r;
+}
+
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
 	int r;
 
 	do {
-		r = handler(ws, data);
+		r = call(ws, handler, data);
 	} while (r == -EAGAIN && ws->first);
 	free(ws->given);
 	ws->given = NULL;
@@ -739,6 +847,19 @@ static int await_room(struct eddy_ws *ws)
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
 }
 
+/* A piece has been sent: with the last, the messages that have waited follow. */
+static void end_piece(struct eddy_ws *ws, bool is_last)
+{
+	ws->in_message = !is_last;
+	if (!is_last || !ws->later || ws->state == EDDYI_WS_OVER)
+		return;
+	*ws->out_last = ws->later;
+	ws->out_last = ws->later_last;
+	ws->later = NULL;
+	ws->later_last = &ws->later;
+	flow(ws);
+}
+
 /* Send a piece, of a message that `ws->sender` sends. */
 static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
 {
@@ -755,6 +876,8 @@ static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, 
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
+	if (r == 0)
+		end_piece(ws, is_last);
 	return r;
 }
 

@@ -1,8 +1,8 @@
-/* input.h: the received frames of a WebSocket as pieces of messages and as control frames. */
+/* ws_input.h: the received frames of a WebSocket as pieces of messages and as control frames. */
 #ifndef EDDYI_WS_INPUT_H
 #define EDDYI_WS_INPUT_H
 
-#include "frame.h"
+#include "ws_frame.h"
 
 enum eddyi_ws_kind {
 	EDDYI_WS_NOTHING, /* more bytes are needed */

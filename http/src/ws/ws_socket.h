@@ -1,4 +1,4 @@
-/* socket.h: a WebSocket between its connection and its handler.
+/* ws_socket.h: a WebSocket between its connection and its handler.
  *
  * Bytes that arrive are parsed on the loop's stack, into messages that the handler takes; control frames
  * are answered there. Frames to send go to the kernel at once; the rest is queued, and an op sends it.
@@ -6,13 +6,14 @@
 #ifndef EDDYI_WS_SOCKET_H
 #define EDDYI_WS_SOCKET_H
 
-#include "deflate.h"
-#include "input.h"
+#include "ws_deflate.h"
+#include "ws_input.h"
 #include "text/utf8.h"
 #include "wire/wire.h"
 
 #include <eddy/event.h>
 #include <eddy/mutex.h>
+#include <eddy/observer.h>
 #include <eddy/op.h>
 #include <eddy/timer.h>
 #include <eddy/ws.h>
@@ -56,7 +57,7 @@ struct eddy_ws {
 	struct eddyi_wire *wire;
 	const struct eddy_ws_options *options;
 	void *data;
-	struct eddy_ws_ref *ref; /* NULL: there is none */
+	struct eddyi_ws_member *rooms; /* that it is in */
 	struct eddy_str protocol;
 
 	struct eddyi_ws_input input;
@@ -68,7 +69,10 @@ struct eddy_ws {
 	struct eddy_event readable;  /* an item, or the end, is there */
 
 	struct eddyi_ws_out *out, **out_last;
-	size_t queued; /* bytes of `out` */
+	/* Whole messages behind the one that is being sent in pieces. */
+	struct eddyi_ws_out *later, **later_last;
+	size_t queued; /* bytes of `out` and `later` */
+	char *pong; /* payload, of `pong_len` bytes, that waits for room in the queue; NULL: none */
 	struct eddy_op out_op;
 	struct eddy_event writable; /* `queued` is below its limit, or the socket is over */
 	struct eddy_mutex sending;  /* held from the first to the last piece of a message, by: */
@@ -80,7 +84,10 @@ struct eddy_ws {
 	uint64_t sent_ns;  /* when the last bytes went */
 	int result;        /* of eddy_ws_recv() at the end */
 	int violation; /* by the peer, behind messages that the handler has not answered; 0: none */
+	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
+	struct eddy_socket_outcome outcome;
 	uint16_t peer_code;
+	uint8_t pong_len;
 	uint8_t state;
 	bool compresses;
 	bool is_server;
@@ -88,10 +95,14 @@ struct eddy_ws {
 	bool has_task;
 	bool pinged;      /* since `heard_ns` */
 	bool packs;       /* the message being sent is compressed */
+	bool in_message;  /* its last piece has not been sent */
 	bool left;        /* the handler has returned for good */
 	bool half_closed; /* nothing more is sent */
 	bool stops;       /* the server does */
 };
+
+/* Register the metrics of sockets. */
+void eddyi_ws_offer_figures(void);
 
 /* Begin with a connection whose handshake is complete. The caller has set `link`, `wire`, `options`,
  * `is_server`, and, with compression, `inflate` and `deflate`. */
@@ -113,8 +124,7 @@ void eddyi_ws_stop(struct eddy_ws *ws);
 /* End it at once, without a closing handshake. */
 void eddyi_ws_abort(struct eddy_ws *ws, int error);
 
-/* The socket ends: its handle sends nothing any more. */
-void eddyi_ws_ref_end(struct eddy_ws *ws);
+void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 
 /* Frame a message for several sockets. Return: NULL on allocation failure. */
 struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
@@ -122,13 +132,14 @@ struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
 
 /* Send a framed message. Never suspends. Return: 0, -EPIPE, -ENOMEM; -ENOBUFS if more than `max` bytes
- * would be queued; -EAGAIN within a message that is sent in pieces. */
+ * would be queued. Within a message that is sent in pieces, it follows that one. */
 int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t max);
 
 /* Whether messages for several sockets may be sent to this one compressed. */
 static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)
 {
-	return ws->compresses && !ws->deflate.side.keeps;
+	return ws->compresses && !ws->deflate.side.keeps &&
+	       ws->deflate.side.bits == EDDYI_WS_WINDOW_MAX;
 }
 
 #endif

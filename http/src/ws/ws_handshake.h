@@ -1,8 +1,8 @@
-/* handshake.h: the handshake of a server's WebSocket (RFC 6455 section 4.2), as the handler of a route. */
+/* ws_handshake.h: the handshake of a server's WebSocket (RFC 6455 section 4.2), as the handler of a route. */
 #ifndef EDDYI_WS_HANDSHAKE_H
 #define EDDYI_WS_HANDSHAKE_H
 
-#include "socket.h"
+#include "ws_socket.h"
 
 #include <eddy/list.h>
 
@@ -17,6 +17,8 @@ struct eddyi_ws_route {
 struct eddyi_ws_served {
 	struct eddy_ws ws;
 	const struct eddyi_ws_route *route;
+	struct eddyi_observed_socket *observed; /* NULL: no */
+	uint64_t began_ns;
 	void *conn; /* of its link */
 };
 

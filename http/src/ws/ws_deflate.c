@@ -1,4 +1,4 @@
-#include "deflate.h"
+#include "ws_deflate.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,6 +8,8 @@
 
 #define ROOM_MIN ((size_t)512)
 #define MEMORY_LEVEL 8
+/* zlib counts bytes by 32 bits. */
+#define PIECE_MAX ((size_t)EDDY_GIB)
 
 /* The end of each message's stream, which is not sent. */
 static const char tail[] = { 0, 0, '\xff', '\xff' };
@@ -202,8 +204,13 @@ int eddyi_ws_deflate_feed(struct eddyi_ws_deflate *deflate, struct eddy_str byte
 		deflate->stream = borrow(deflate);
 	if (!deflate->stream)
 		return -ENOMEM;
-	if (bytes.len)
-		r = run(deflate->stream, bytes, Z_NO_FLUSH, out, max);
+	while (r == 0 && bytes.len) {
+		struct eddy_str piece =
+			eddy_str(bytes.ptr, bytes.len < PIECE_MAX ? bytes.len : PIECE_MAX);
+
+		r = run(deflate->stream, piece, Z_NO_FLUSH, out, max);
+		bytes = eddy_str_skip(bytes, piece.len);
+	}
 	if (r == 0 && is_last)
 		r = finish(deflate, out, before, max);
 	if (is_last && !deflate->side.keeps) {

@@ -1,4 +1,4 @@
-#include "input.h"
+#include "ws_input.h"
 
 #include <eddy/internal/text.h>
 #include <errno.h>

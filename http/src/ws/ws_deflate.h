@@ -1,4 +1,4 @@
-/* deflate.h: the payload of messages by permessage-deflate (RFC 7692 section 7.2), with zlib.
+/* ws_deflate.h: the payload of messages by permessage-deflate (RFC 7692 section 7.2), with zlib.
  *
  * Where messages do not refer to those before, nothing is kept between them: a loop has one stream of
  * zlib for each direction, which messages borrow. Otherwise a socket has streams of its own: about
@@ -6,7 +6,7 @@
 #ifndef EDDYI_WS_DEFLATE_H
 #define EDDYI_WS_DEFLATE_H
 
-#include "extension.h"
+#include "ws_extension.h"
 
 struct eddyi_ws_stream;
 

@@ -1,7 +1,7 @@
 /* A connection that has become a WebSocket: its link, whose receive is that of the parked connection. */
 #include "http1.h"
 
-#include "ws/handshake.h"
+#include "ws/ws_handshake.h"
 
 #include <eddy/scope.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "frame.h"
+#include "ws_frame.h"
 
 #include <errno.h>
 #include <string.h>

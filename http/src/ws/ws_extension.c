@@ -1,4 +1,4 @@
-#include "extension.h"
+#include "ws_extension.h"
 
 #include "text/syntax.h"
 
