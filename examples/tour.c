@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 	tour_map_arguments(app);
 	tour_map_answers(app);
 	tour_map_bodies(app);
+	tour_map_events(app);
 	eddy_app_keep_files_open(app, tour.dir);
 	tour_map_files(app);
 	tour_map_sockets(app, room, settings.compression);

@@ -17,6 +17,9 @@ void tour_map_answers(struct eddy_app *app);
 /* Streamed bodies: generated or echoed. */
 void tour_map_bodies(struct eddy_app *app);
 
+/* Server-sent events. */
+void tour_map_events(struct eddy_app *app);
+
 /* File downloads and uploads. */
 void tour_map_files(struct eddy_app *app);
 

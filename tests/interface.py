@@ -14,7 +14,7 @@ import sys
 from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
-MOST = 440
+MOST = 451
 # Without a caller here, and why they are public all the same.
 KEPT = {
     'eddy_codec_decode': 'the other direction of eddy_codec_encode()',

@@ -32,6 +32,7 @@
 #include <eddy/config.h>
 #include <eddy/cookie.h>
 #include <eddy/cors.h>
+#include <eddy/events.h>
 #include <eddy/health.h>
 #include <eddy/log.h>
 #include <eddy/open_files.h>

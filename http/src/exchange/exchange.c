@@ -455,6 +455,8 @@ static int end_stream(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 
+	if (res->goes_on)
+		return 0;
 	if (res->announced && res->written < res->announced_length && !eddyi_res_is_silent(res))
 		return fail_length(res, res->written, -ENODATA);
 	begin_stream(req);
@@ -533,6 +535,8 @@ static int answer_and_reply(struct eddy_req *req)
 {
 	int r = eddyi_answer(req);
 
+	if (req->res.events)
+		req->res.end_events(&req->res);
 	if (r < 0 || req->expired)
 		return r;
 	req->answered = true;

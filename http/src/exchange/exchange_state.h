@@ -15,6 +15,7 @@
 #include <eddy/transfer.h>
 #include <jansson.h>
 
+struct eddyi_events;
 struct eddyi_outgoing;
 
 /* How its owner treats a file to send. */
@@ -81,7 +82,11 @@ struct eddy_res {
 	bool unsized;                 /* the length of the body is not known before its end */
 	bool announced;               /* the length of the stream, by the handler */
 	uint64_t announced_length;
-	uint64_t written; /* bytes of the stream */
+	uint64_t written;            /* bytes of the stream */
+	struct eddyi_events *events; /* of the stream; NULL: it has none */
+	/* Called when the handler has returned. A pointer, so that programs without events don't link them. */
+	void (*end_events)(struct eddy_res *res);
+	bool goes_on; /* the stream, when the exchange has ended */
 	bool head_sent;
 	int failed;  /* the error that stopped the response as it was sent */
 	bool is_cut; /* by an error of the handler or a filter, which has been logged */

@@ -143,6 +143,8 @@ uint64_t eddyi_req_body_rate_min(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
+	if (req->res.events)
+		return 0;
 	return rate_min(route ? route->options.body_rate_min : 0, req->app->options.body_rate_min);
 }
 
@@ -150,6 +152,8 @@ uint64_t eddyi_req_write_rate_min(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
+	if (req->res.events)
+		return 0;
 	return rate_min(route ? route->options.write_rate_min : 0,
 			req->app->options.write_rate_min);
 }

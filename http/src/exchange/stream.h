@@ -1,6 +1,6 @@
 /* stream.h: the interface between a request and its connection, independent of the protocol.
  *
- * A request reads its body and sends its response by seven verbs, and asks two questions. Framing,
+ * A request reads its body and sends its response by eight verbs, and asks two questions. Framing,
  * persistence of the connection, timeouts of the transfer and encryption are left to the
  * implementation: http1/ over a socket, server/test.c in memory. */
 #ifndef EDDYI_STREAM_H
@@ -10,10 +10,12 @@
 #include <eddy/str.h>
 
 struct eddy_client;
+struct eddy_events_channel;
 struct eddy_header;
 struct eddy_req;
 struct eddy_transfer;
 struct eddyi_end;
+struct eddyi_post;
 struct eddyi_tls;
 
 /* Shared resources held by the requests of one address, on one loop. An address may hold as
@@ -71,6 +73,11 @@ struct eddyi_stream_verbs {
 	/* Send `file->head`, which belongs to the body, and a part of a file.
 	 * Return: 0, -ENODATA if the file is too short, -errno. */
 	int (*file_out)(struct eddy_req *req, struct eddy_transfer *file, bool last);
+	/* Take the messages of a channel behind `last`, a reference that it takes, for a stream that goes
+	 * on when the exchange has ended. NULL: it has to be sent within the exchange.
+	 * Return: 0, -EBUSY, -ENOMEM. */
+	int (*listen)(struct eddy_req *req, struct eddy_events_channel *channel,
+		      struct eddyi_post *last);
 	/* End an incomplete response, so that the client does not take it for complete. */
 	void (*cut)(struct eddy_req *req);
 

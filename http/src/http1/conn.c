@@ -378,6 +378,7 @@ static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
 	struct eddyi_ws_served *socket = NULL;
+	struct eddyi_listener *listener;
 	enum eddyi_ending ending;
 	int status = 0;
 
@@ -394,6 +395,7 @@ static int serve(void *arg)
 			socket = conn->req->req.socket;
 			conn->req->req.socket = NULL;
 		}
+		listener = conn->req->listener;
 		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 		/* Files of the response are closed by now. */
@@ -407,6 +409,10 @@ static int serve(void *arg)
 	eddyi_conn_count_by(conn->parked.conns, serving, -1);
 	if (EDDYI_WEBSOCKET && socket) {
 		eddyi_http1_serve_socket(conn, socket);
+		return 0;
+	}
+	if (ending == EDDYI_ENDING_LISTEN) {
+		eddyi_http1_park_listener(conn, listener);
 		return 0;
 	}
 	if (ending == EDDYI_ENDING_KEEP && status == 0) {

@@ -20,6 +20,7 @@ struct eddyi_http1 {
 	struct eddyi_pace pace; /* of body and response */
 	struct eddyi_reply reply;
 	bool head_due;
+	struct eddyi_listener *listener; /* that the connection becomes; NULL: none */
 };
 
 static inline struct eddyi_http1 *eddyi_http1_of(const struct eddy_req *req)
@@ -46,11 +47,12 @@ struct eddyi_conn {
 	/* Cancels what the task does outside an exchange: drain, flush, handshake, linger; NULL: it
 	 * does none of these. */
 	struct eddy_scope *beside;
-	struct eddyi_http1 *req;        /* its head is arriving, or it is being handled */
-	struct eddyi_ws_served *socket; /* that it has become; NULL: none */
-	struct eddyi_conn_poll *poll;   /* detects that the client disconnects; NULL: none */
-	uint8_t presence;               /* enum eddyi_presence, of the request in progress */
-	bool fresh;                     /* no request yet */
+	struct eddyi_http1 *req;         /* its head is arriving, or it is being handled */
+	struct eddyi_ws_served *socket;  /* that it has become; NULL: none */
+	struct eddyi_listener *listener; /* that it has become; NULL: none */
+	struct eddyi_conn_poll *poll;    /* detects that the client disconnects; NULL: none */
+	uint8_t presence;                /* enum eddyi_presence, of the request in progress */
+	bool fresh;                      /* no request yet */
 	bool proxy_due; /* the PROXY header is incomplete; a part may be in the inbox */
 	bool brief;     /* the last request had no body, so expect none next */
 };
@@ -102,6 +104,7 @@ enum eddyi_ending {
 	EDDYI_ENDING_CLOSE,
 	EDDYI_ENDING_CUT,    /* it ends within the response */
 	EDDYI_ENDING_SOCKET, /* it becomes a WebSocket */
+	EDDYI_ENDING_LISTEN, /* the response goes on with the messages of a channel */
 };
 
 /* Handle a request whose head is complete or rejected. Suspends. */
@@ -115,6 +118,18 @@ const struct eddyi_end *eddyi_conn_end(struct eddyi_conn *conn);
 
 /* Serve the connection as a socket, on the current task. It owns the connection from now on. Suspends. */
 void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served);
+
+/* ---- event streams ---- */
+
+/* As a verb of the stream. */
+int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
+		       struct eddyi_post *last);
+
+/* Free one that is not parked. */
+void eddyi_listener_free(struct eddyi_listener *listener);
+
+/* Send the messages over the connection, which the listener owns from now on. */
+void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *listener);
 
 /* Free a connection, after its descriptor is closed. */
 void eddyi_conn_free(struct eddyi_parked *parked);

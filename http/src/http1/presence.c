@@ -17,6 +17,8 @@ static unsigned wanted_events(const struct eddy_req *req)
 	const struct eddy_route *route = req->route ? req->route->value : NULL;
 	enum eddy_cancel_on cancel_on = route ? route->options.cancel_on : EDDY_CANCEL_ON_DEFAULT;
 
+	if (cancel_on == EDDY_CANCEL_ON_DEFAULT && req->res.events)
+		cancel_on = EDDY_CANCEL_ON_END;
 	if (cancel_on == EDDY_CANCEL_ON_DEFAULT)
 		cancel_on = req->head.method == EDDYI_METHOD_GET ||
 					    req->head.method == EDDYI_METHOD_HEAD ?

@@ -356,6 +356,7 @@ static const struct eddyi_stream_verbs verbs = {
 	.send_head = send_head,
 	.send = send_some,
 	.file_out = file_out,
+	.listen = eddyi_http1_listen,
 	.cut = cut,
 	.arrived = arrived,
 	.end = end_of,
@@ -396,8 +397,12 @@ enum eddyi_ending eddyi_http1_exchange(struct eddyi_http1 *http1)
 
 	eddyi_framed_begin(&http1->body, http1->head.framing, req->head.length);
 	http1->body.expects = http1->head.expect_continue;
-	if (!eddyi_exchange(req, &http1->body.body))
+	if (!eddyi_exchange(req, &http1->body.body)) {
+		eddyi_listener_free(http1->listener);
 		return EDDYI_ENDING_CUT;
+	}
+	if (http1->listener)
+		return EDDYI_ENDING_LISTEN;
 	if (req->socket && req->res.status == 101)
 		return EDDYI_ENDING_SOCKET;
 	/* The head of an unsized response has said whether the connection is kept before its

@@ -294,7 +294,8 @@ bool eddyi_conns_find_slow(struct eddyi_conns *conns)
 		/* The next check begins with others. */
 		eddy_list_remove(node);
 		eddy_list_append(list, node);
-		if (!parked->evicted && parked->verbs->is_waiting(parked)) {
+		if (!parked->evicted && parked->verbs->is_waiting &&
+		    parked->verbs->is_waiting(parked)) {
 			eddyi_holders_move(holders, &parked->seat, EDDYI_STANDING_SLOW);
 			found = true;
 		}

@@ -26,7 +26,7 @@ struct eddyi_parked_verbs {
 	void (*evict)(struct eddyi_parked *parked);
 	/* The server begins to stop; NULL: nothing. */
 	void (*stop)(struct eddyi_parked *parked);
-	/* Whether a busy one waits for its client, and may be marked slow. */
+	/* Whether a busy one waits for its client, and may be marked slow; NULL: it never is. */
 	bool (*is_waiting)(const struct eddyi_parked *parked);
 	/* Name it for a log record, such as "a connection to 127.0.0.1:80". */
 	void (*describe)(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE]);
