@@ -17,6 +17,33 @@ LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 MOST = 451
 # Without a caller here, and why they are public all the same.
 KEPT = {
+    'eddy_buffers_open': 'buffers of a program for operations of its own',
+    'eddy_buffers_close': 'ends eddy_buffers_open()',
+    'eddy_recvmsg': 'the other direction of eddy_sendmsg()',
+    'eddy_lines_read': 'the bytes behind a line',
+    'eddy_loops_run_blocking': 'eddy_loops_run() for a program without a loop',
+    'eddy_mutex_try_lock': 'eddy_mutex_lock() that never suspends',
+    'eddy_resolve': 'eddy_dial() without the connection',
+    'eddy_offload_stats': 'figures of eddy_offload(), for metrics of the program',
+    'eddy_process_kill': 'ends a child of eddy_process_start()',
+    'eddy_case_chan_send': 'the other direction of eddy_case_chan_recv()',
+    'eddy_case_op': 'an operation in eddy_select()',
+    'eddy_semaphore_try_acquire': 'eddy_semaphore_acquire() that never suspends',
+    'eddy_task_name': 'the name of a task, for messages of the program',
+    'eddy_technique_name': 'the name of a technique, for messages of the program',
+    'eddy_trace_dropped': 'whether a timeline is whole',
+    'eddy_transfer_stats': 'figures of transfers, for metrics of the program',
+    'eddy_accept_parse': 'content negotiation of a program',
+    'eddy_app_is_draining': 'for health checks of a program',
+    'eddy_response_url': 'where redirects have led',
+    'eddy_response_header_count': 'for eddy_response_header_at()',
+    'eddy_response_header_at': 'the fields of a response, one by one',
+    'eddy_response_length': 'the announced length of a body',
+    'eddy_app_use_cors': 'a filter, as the others, that no example needs',
+    'eddy_req_bound': 'the address that a request came to',
+    'eddy_res_interim': 'early hints; uploads use the mechanism below it',
+    'eddy_req_tls': 'the TLS session of a request',
+    'eddy_req_tls_peer': 'the certificate of a client',
     'eddy_codec_decode': 'the other direction of eddy_codec_encode()',
     'eddy_decoder_new': 'the other direction of eddy_encoder_new()',
     'eddy_decoder_free': 'the other direction of eddy_encoder_free()',
@@ -75,7 +102,8 @@ def users(root, layer):
         for kind in ('c', 'h'):
             paths += glob.glob(os.path.join(root, folder, '**', f'*.{kind}'), recursive=True)
     pages = glob.glob(os.path.join(root, 'docs', '**', '*.md'), recursive=True) + glob.glob(os.path.join(root, '*', 'README.md'))
-    return words(paths) | words(page for page in pages if '/decisions/' not in page)
+    # The folders subprojects/ are links to layers, also to this one.
+    return words(path for path in paths if '/subprojects/' not in path) | words(page for page in pages if '/decisions/' not in page)
 
 
 def main():
