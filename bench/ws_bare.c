@@ -2,9 +2,10 @@
  *
  *     ws_bare PORT
  *
- * Receives are multishot into a ring of buffers. What they bring is unmasked on the way into the memory of
- * the connection, where it becomes a frame to send. Frames that are whole are sent at once, by one call; the
- * rest, if the kernel does not take all, by the ring. Nothing is checked, and control frames are echoed.
+ * Receives are multishot into a ring of buffers. A frame that fills a buffer alone is unmasked and sent from
+ * there. Others are unmasked on the way into the memory of the connection, and sent once they are whole. The
+ * kernel gets them at once, by one call; the rest, if it does not take all, by the ring. Nothing is checked,
+ * and control frames are echoed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,8 +21,8 @@
 #include <unistd.h>
 
 #define ENTRIES 4096
-#define BUFFERS 512
-#define BUFFER 8192
+#define BUFFERS 64
+#define BUFFER (128u << 10)
 #define GROUP 1
 #define CONNS_MAX 65536
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
@@ -216,6 +217,15 @@ static size_t head_size(const unsigned char *head)
 	return 2 + (len == 127 ? 8u : len == 126 ? 2u : 0u) + 4;
 }
 
+static uint64_t payload_size(const unsigned char *head, size_t head_len)
+{
+	uint64_t size = head_len == 6 ? head[1] & 127 : 0;
+
+	for (size_t i = 2; i < head_len - 4; i++)
+		size = size << 8 | head[i];
+	return size;
+}
+
 /* Take bytes of a head, and write that of the answer. Return: how many. */
 static size_t take_head(struct conn *conn, const char *bytes, size_t len)
 {
@@ -232,9 +242,7 @@ static size_t take_head(struct conn *conn, const char *bytes, size_t len)
 	conn->head[1] &= 127;
 	memcpy(conn->mask, conn->head + need - 4, 4);
 	conn->done = 0;
-	conn->left = need == 6 ? conn->head[1] : 0;
-	for (size_t i = 2; i < need - 4; i++)
-		conn->left = conn->left << 8 | conn->head[i];
+	conn->left = payload_size(conn->head, need);
 	reserve(&conn->next, need - 4 + conn->left);
 	append(&conn->next, conn->head, need - 4);
 	if (!conn->left)
@@ -242,14 +250,21 @@ static size_t take_head(struct conn *conn, const char *bytes, size_t len)
 	return used;
 }
 
-static void unmask(char *to, const char *from, size_t len, const unsigned char mask[4], uint64_t at)
+static uint64_t pattern_of(const unsigned char mask[4], uint64_t at)
 {
-	uint64_t pattern, word;
 	unsigned char turned[8];
+	uint64_t pattern;
 
 	for (size_t i = 0; i < sizeof(turned); i++)
 		turned[i] = mask[(at + i) % 4];
 	memcpy(&pattern, turned, sizeof(pattern));
+	return pattern;
+}
+
+static void unmask(char *restrict to, const char *restrict from, size_t len, uint64_t pattern)
+{
+	uint64_t word;
+
 	for (; len >= sizeof(word); len -= sizeof(word)) {
 		memcpy(&word, from, sizeof(word));
 		word ^= pattern;
@@ -258,20 +273,60 @@ static void unmask(char *to, const char *from, size_t len, const unsigned char m
 		to += sizeof(word);
 	}
 	for (size_t i = 0; i < len; i++)
-		to[i] = (char)(from[i] ^ turned[i]);
+		to[i] = (char)(from[i] ^ ((char *)&pattern)[i]);
+}
+
+static void unmask_here(char *bytes, size_t len, uint64_t pattern)
+{
+	uint64_t word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		word ^= pattern;
+		memcpy(bytes, &word, sizeof(word));
+	}
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (char)(bytes[i] ^ ((char *)&pattern)[i]);
 }
 
 static size_t take_payload(struct conn *conn, const char *bytes, size_t len)
 {
 	size_t here = len < conn->left ? len : conn->left;
 
-	unmask(reserve(&conn->next, here), bytes, here, conn->mask, conn->done);
+	unmask(reserve(&conn->next, here), bytes, here, pattern_of(conn->mask, conn->done));
 	conn->next.len += here;
 	conn->done += here;
 	conn->left -= here;
 	if (!conn->left)
 		conn->whole = conn->next.len;
 	return here;
+}
+
+/* Echo a frame that is alone in a buffer. Return: whether it is. */
+static bool take_whole(int fd, char *bytes, size_t len)
+{
+	struct conn *conn = &conns[fd];
+	unsigned char *head = (unsigned char *)bytes;
+	size_t head_len;
+	ssize_t r;
+
+	if (!conn->is_open || conn->head_len || conn->left || conn->next.len || conn->sends ||
+	    len < 6)
+		return false;
+	head_len = head_size(head);
+	if (len < head_len || payload_size(head, head_len) != len - head_len)
+		return false;
+	unmask_here(bytes + head_len, len - head_len, pattern_of(head + head_len - 4, 0));
+	head[1] &= 127;
+	memmove(bytes + 4, bytes, head_len - 4);
+	bytes += 4;
+	len -= 4;
+	r = send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (r == (ssize_t)len)
+		return true;
+	append(&conn->next, bytes + (r > 0 ? r : 0), len - (r > 0 ? (size_t)r : 0));
+	conn->whole = conn->next.len;
+	return true;
 }
 
 static void take(struct conn *conn, const char *bytes, size_t len)
@@ -312,7 +367,7 @@ static void received(int fd, const struct io_uring_cqe *cqe)
 	if (cqe->flags & IORING_CQE_F_BUFFER) {
 		unsigned id = cqe->flags >> IORING_CQE_BUFFER_SHIFT;
 
-		if (cqe->res > 0)
+		if (cqe->res > 0 && !take_whole(fd, memory[id], (size_t)cqe->res))
 			take(conn, memory[id], (size_t)cqe->res);
 		io_uring_buf_ring_add(buffers, memory[id], BUFFER, (unsigned short)id,
 				      io_uring_buf_ring_mask(BUFFERS), 0);
