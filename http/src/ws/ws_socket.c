@@ -22,6 +22,9 @@
 /* Limit of a compressed message that expands to one of `message_max`, for bytes that don't compress. */
 #define DEFLATED_MAX(len) ((len) + (len) / 8 + 1024)
 
+/* A payload that is copied behind its head: one piece of memory takes the kernel less time than two. */
+#define SMALL_MAX 256
+
 /* A received message, or a piece of one. */
 struct eddyi_ws_item {
 	struct eddyi_ws_item *next;
@@ -232,11 +235,13 @@ static void append(struct eddy_ws *ws, struct eddyi_ws_out *out)
 static size_t send_now(struct eddy_ws *ws, struct iovec *pieces, size_t count)
 {
 	struct msghdr msg = { .msg_iov = pieces, .msg_iovlen = count };
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 	ssize_t r;
 
 	if (ws->out || eddy_op_is_started(&ws->out_op) || seals(ws))
 		return 0;
-	r = eddyi_sendmsg_now(ws->wire->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	r = count == 1 ? eddyi_send_now(ws->wire->fd, pieces->iov_base, pieces->iov_len, flags) :
+			 eddyi_sendmsg_now(ws->wire->fd, &msg, flags);
 	if (r > 0)
 		ws->sent_ns = eddy_loop_now();
 	return r > 0 ? (size_t)r : 0;
@@ -260,7 +265,7 @@ static bool make_mask(unsigned char mask[4])
 /* Send a frame; a client's payload is masked. Return: 0, -EPIPE, -ENOMEM. */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
-	unsigned char head[EDDYI_WS_HEAD_MAX];
+	unsigned char head[EDDYI_WS_HEAD_MAX + SMALL_MAX];
 	struct eddyi_ws_out *out;
 	size_t head_len, gone = 0, len;
 
@@ -274,8 +279,13 @@ static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const cha
 	count_sent(ws, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
 	if (!frame->masked) {
 		struct iovec pieces[] = { { head, head_len }, { (void *)payload, frame->len } };
+		bool joined = frame->len <= SMALL_MAX;
 
-		gone = send_now(ws, pieces, frame->len ? 2 : 1);
+		if (joined && frame->len)
+			memcpy(head + head_len, payload, frame->len);
+		if (joined)
+			pieces->iov_len = len;
+		gone = send_now(ws, pieces, joined ? 1 : 2);
 		if (gone == len)
 			return 0;
 	}

@@ -30,7 +30,7 @@ struct eddyi_ws_shared {
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
-	/* Receive once: eddyi_ws_received() gets the result. It is not receiving. */
+	/* Receive: eddyi_ws_received() gets the results, until the last. It is not receiving. */
 	void (*receive)(struct eddy_ws *ws);
 	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
 	void (*cancel)(struct eddy_ws *ws);
