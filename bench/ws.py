@@ -94,10 +94,10 @@ def cost(sample):
     return sample['cpu_seconds'] / sample['messages'] * 1e6
 
 
-def table(samples, thing, others):
+def table(samples, thing, things, others):
     """A line for each server, beside those of `others` that took part."""
     others = [name for name in others if name in samples]
-    yield '| ' + ' | '.join(['', f'{thing}/s', f'processor time a {thing}', *(f'beside {name}' for name in others)]) + ' |'
+    yield '| ' + ' | '.join(['', f'{things}/s', f'processor time a {thing}', *(f'beside {name}' for name in others)]) + ' |'
     yield '|---' + '|--:' * (2 + len(others)) + '|'
     for name, taken in samples.items():
         beside = [turns.median_and_spread([cost(a) / cost(b) for a, b in zip(taken, samples[other])]) for other in others]
@@ -111,7 +111,7 @@ def echo_lines(bench, args):
             samples = take(pairs, args, lambda kind, server, size=size, kind_of=kind_of:
                            load(bench, 'echo', server.port, kind.path, server.pid, SOCKETS, size, args.seconds, kind_of))
             yield f'Echo of {size:,} bytes of {kind_of}, {SOCKETS} sockets:\n'
-            yield from table(samples, 'message', ['bare', 'uWebSockets'])
+            yield from table(samples, 'message', 'messages', ['bare', 'uWebSockets'])
             yield ''
 
 
@@ -121,7 +121,7 @@ def fan_lines(bench, args):
         samples = take(pairs, args, lambda _, server:
                        load(bench, 'fan', server.port, '/room', server.pid, args.receivers, FAN_SIZE, args.seconds, FLIGHT))
     yield f'Messages of {FAN_SIZE} bytes to a room of {args.receivers:,} sockets, {FLIGHT} at a time:\n'
-    yield from table(samples, 'delivery', ["npm's ws", 'uWebSockets'])
+    yield from table(samples, 'delivery', 'deliveries', ["npm's ws", 'uWebSockets'])
     yield ''
 
 

@@ -269,6 +269,8 @@ static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const cha
 	struct eddyi_ws_out *out;
 	size_t head_len, gone = 0, len;
 
+	if (ws->rooms)
+		eddyi_ws_flush_rooms(ws);
 	if (ws->state == EDDYI_WS_OVER)
 		return -EPIPE;
 	frame->masked = !ws->is_server;
@@ -290,8 +292,12 @@ static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const cha
 			return 0;
 	}
 	out = malloc(sizeof(*out) + len - gone);
-	if (!out)
+	if (!out) {
+		/* Nothing may follow half a frame. */
+		if (gone)
+			eddyi_ws_abort(ws, -ENOMEM);
 		return -ENOMEM;
+	}
 	*out = (struct eddyi_ws_out){ .len = len - gone };
 	if (gone < head_len)
 		memcpy(out->own, head + gone, head_len - gone);
@@ -349,23 +355,25 @@ void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
 		free(shared);
 }
 
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t max)
+/* Queue a message of which `gone` bytes have been sent. Return: 0, -EPIPE, -ENOBUFS, -ENOMEM. */
+static int put_rest(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t gone, size_t max)
 {
-	struct iovec piece = { shared->bytes, shared->len };
 	struct eddyi_ws_out *out;
-	size_t gone;
 
 	if (ws->state != EDDYI_WS_OPEN)
 		return -EPIPE;
-	if (ws->queued && ws->queued + shared->len > max)
+	if (!gone && ws->queued && ws->queued + shared->len > max)
 		return -ENOBUFS;
 	count_sent(ws, 1, shared->len);
-	gone = ws->in_message ? 0 : send_now(ws, &piece, 1);
 	if (gone == shared->len)
 		return 0;
 	out = malloc(sizeof(*out));
-	if (!out)
+	if (!out) {
+		/* Nothing may follow half a frame. */
+		if (gone)
+			eddyi_ws_abort(ws, -ENOMEM);
 		return -ENOMEM;
+	}
 	__atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);
 	*out = (struct eddyi_ws_out){ .shared = shared, .at = gone, .len = shared->len };
 	if (!ws->in_message) {
@@ -376,6 +384,29 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size
 	ws->later_last = &out->next;
 	ws->queued += out->len;
 	return 0;
+}
+
+int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
+			size_t max)
+{
+	struct iovec pieces[EDDYI_WS_SHARED_MAX];
+	size_t gone = 0;
+	int r = 0;
+
+	if (ws->state != EDDYI_WS_OPEN)
+		return -EPIPE;
+	for (size_t i = 0; i < count; i++)
+		pieces[i] = (struct iovec){ shared[i]->bytes, shared[i]->len };
+	if (!ws->in_message)
+		gone = send_now(ws, pieces, count);
+	for (size_t i = 0; i < count; i++) {
+		size_t here = gone < shared[i]->len ? gone : shared[i]->len;
+		int one = put_rest(ws, shared[i], here, max);
+
+		gone -= here;
+		r = r < 0 ? r : one;
+	}
+	return r;
 }
 
 /* ---- the end ---- */
