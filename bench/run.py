@@ -10,6 +10,7 @@
     run.py uncached             what a file larger than the memory does to the page cache, see uncached.py
     run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
     run.py auth                 what bearer tokens cost, see guarded.py
+    run.py ws                   what WebSockets cost, see ws.py
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -44,6 +45,7 @@ import served
 import timeline
 import traced
 import uncached
+import ws
 from micro import main as micro
 from servers import Bench
 
@@ -339,7 +341,8 @@ def smoke_cells(build):
 def smoke(args):
     """What works of the bench, as TAP."""
     failed = number = 0
-    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke):
+    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke,
+                 ws.smoke):
         for name, wrong in part(args.build):
             number += 1
             failed += bool(wrong)
@@ -349,7 +352,7 @@ def smoke(args):
     return 1 if failed else 0
 
 
-PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'tracing': traced.main, 'auth': guarded.main,
+PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'ws': ws.main, 'tracing': traced.main, 'auth': guarded.main,
          'compress': lambda words: micro.main(['codec', *words])}
 
 

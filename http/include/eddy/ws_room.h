@@ -51,7 +51,8 @@ EDDY_WEBSOCKET_API int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_
 /* Let it take no further messages. On the socket's loop. Never suspends. */
 EDDY_WEBSOCKET_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws);
 
-/* Send a message to all members. It is copied. Any thread may call it. Never suspends.
+/* Send a message to all members. It is copied. Messages that follow soon may leave with it, by one call
+ * of the kernel. Any thread may call it. Never suspends.
  * Return: 0; -EPIPE if there are no members; -ENOBUFS if a loop has not yet taken .behind_max bytes of
  * earlier messages, and then no member gets it; -ENOMEM. */
 EDDY_WEBSOCKET_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,

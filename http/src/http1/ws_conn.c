@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Bytes that one receive gets, in as many results as they arrive in. */
+#define AHEAD_MAX (64 * EDDY_KIB)
+
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 {
 	return eddy_of(parked, struct eddyi_conn, parked);
@@ -25,7 +28,7 @@ static void receive(struct eddy_ws *ws)
 
 	/* It may still be receiving ahead, as it did for requests. */
 	if (!eddy_op_is_started(&conn->parked.op))
-		eddyi_parked_receive(&conn->parked, 0);
+		eddyi_parked_receive(&conn->parked, AHEAD_MAX);
 }
 
 static void cancel(struct eddy_ws *ws)

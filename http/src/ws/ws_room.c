@@ -2,12 +2,15 @@
 
 #include <eddy/list.h>
 #include <eddy/loop.h>
+#include <eddy/timer.h>
 #include <eddy/ws_room.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #define BEHIND_MAX ((size_t)EDDY_MIB)
+/* Bytes that a loop has sent to its own members, until they are delivered at once. */
+#define TOGETHER_MAX ((size_t)(64 * EDDY_KIB))
 /* Smaller messages are not compressed. */
 #define PACKED_MIN 64
 
@@ -26,12 +29,17 @@ struct branch {
 	struct eddy_loop *loop;
 	struct eddy_node members; /* only its loop uses them */
 	struct eddy_message message;
-	struct post *first; /* not taken; NULL: none */
-	size_t len;         /* bytes from `first` on */
+	struct eddy_timer turn; /* at the next turn of the loop; only the loop uses it */
+	bool posted;            /* `message` is */
+	struct post *first;     /* not taken; NULL: none */
+	size_t len;             /* bytes from `first` on */
 };
 
-/* Invariant: a branch has members, or posts that it has not taken. While it has posts, `message` is posted,
- * or a sender on its loop is about to deliver them. */
+/* Invariants:
+ * 1. A branch has members, or posts that it has not taken.
+ * 2. While it has posts, either `message` is posted, by another loop, or `turn` is armed, or a sender on
+ *    its loop is about to arm it or to deliver them. What one turn of the loop sends, members get by one
+ *    call of the kernel. */
 struct eddy_ws_room {
 	pthread_mutex_t lock; /* of all but `options` */
 	unsigned refs;        /* the program's, and one for each branch */
@@ -115,17 +123,20 @@ static void unref_post(struct eddy_ws_room *room, struct post *post)
 		free_post(post);
 }
 
-static void give(const struct branch *branch, const struct post *post)
+static void give(const struct branch *branch, struct post *const *posts, size_t count)
 {
 	const struct eddy_ws_room_options *options = &branch->room->options;
 
 	for (struct eddy_node *node = branch->members.next; node != &branch->members;
 	     node = node->next) {
 		struct eddy_ws *ws = eddy_of(node, struct eddyi_ws_member, node)->ws;
-		bool packed = post->packed && eddyi_ws_shares_deflate(ws);
-		int r = eddyi_ws_put_shared(ws, packed ? post->packed : post->plain,
-					    options->behind_max);
+		struct eddyi_ws_shared *shared[EDDYI_WS_SHARED_MAX];
+		bool packs = eddyi_ws_shares_deflate(ws);
+		int r;
 
+		for (size_t i = 0; i < count; i++)
+			shared[i] = packs && posts[i]->packed ? posts[i]->packed : posts[i]->plain;
+		r = eddyi_ws_put_shared(ws, shared, count, options->behind_max);
 		if (r == -ENOBUFS && !options->skips)
 			eddy_ws_close(ws, EDDY_WS_TRY_LATER, "messages are read too slowly");
 	}
@@ -155,22 +166,26 @@ static void prune(struct branch *branch)
 static void take_posts(struct branch *branch)
 {
 	struct eddy_ws_room *room = branch->room;
-	struct post *post, *next, *last;
+	struct post *posts[EDDYI_WS_SHARED_MAX], *next, *last;
+	size_t count = 0;
 
+	eddy_timer_disarm(&branch->turn);
 	pthread_mutex_lock(&room->lock);
-	post = branch->first;
+	next = branch->first;
 	last = room->last;
+	branch->posted = false;
 	branch->first = NULL;
 	branch->len = 0;
 	pthread_mutex_unlock(&room->lock);
-	for (;; post = next) {
-		bool is_last = post == last;
-
-		next = post->next;
-		give(branch, post);
-		unref_post(room, post);
-		if (is_last)
-			break;
+	while (next) {
+		posts[count++] = next;
+		next = next == last ? NULL : next->next;
+		if (next && count < EDDYI_WS_SHARED_MAX)
+			continue;
+		give(branch, posts, count);
+		for (size_t i = 0; i < count; i++)
+			unref_post(room, posts[i]);
+		count = 0;
 	}
 	prune(branch);
 }
@@ -178,6 +193,24 @@ static void take_posts(struct branch *branch)
 static void delivered(struct eddy_message *message)
 {
 	take_posts(eddy_of(message, struct branch, message));
+}
+
+static void turned(struct eddy_timer *timer)
+{
+	take_posts(eddy_of(timer, struct branch, turn));
+}
+
+/* Deliver what this loop has sent: order among the calls of one loop is kept. */
+static void flush(struct branch *branch)
+{
+	if (eddy_timer_is_armed(&branch->turn))
+		take_posts(branch);
+}
+
+void eddyi_ws_flush_rooms(struct eddy_ws *ws)
+{
+	for (struct eddyi_ws_member *member = ws->rooms; member; member = member->next)
+		flush(member->branch);
 }
 
 /* ---- sending ---- */
@@ -218,8 +251,8 @@ static struct post *make_post(struct eddy_ws_room *room, enum eddy_ws_type type,
 	return post;
 }
 
-/* Hand the post to all branches; the lock is held. `*ret_own` becomes the one that the caller has to
- * deliver. Return: 0, -EPIPE, -ENOBUFS. */
+/* Hand the post to all branches; the lock is held. `*ret_own` becomes that of this loop, unless a message
+ * is posted to it. Return: 0, -EPIPE, -ENOBUFS. */
 static int hand_out(struct eddy_ws_room *room, struct post *post, struct branch **ret_own)
 {
 	struct eddy_loop *self = eddy_loop_self();
@@ -236,13 +269,15 @@ static int hand_out(struct eddy_ws_room *room, struct post *post, struct branch 
 	for (struct branch *branch = room->branches; branch; branch = branch->next) {
 		post->refs++;
 		branch->len += post->plain->len;
+		if (branch->loop == self && !branch->posted)
+			*ret_own = branch;
 		if (branch->first)
 			continue;
 		branch->first = post;
 		if (branch->loop == self)
-			*ret_own = branch;
-		else
-			eddy_loop_post(branch->loop, &branch->message);
+			continue;
+		branch->posted = true;
+		eddy_loop_post(branch->loop, &branch->message);
 	}
 	return 0;
 }
@@ -250,8 +285,8 @@ static int hand_out(struct eddy_ws_room *room, struct post *post, struct branch 
 int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct eddy_str bytes)
 {
 	struct branch *own;
+	bool packs, enough;
 	struct post *post;
-	bool packs;
 	int r;
 
 	pthread_mutex_lock(&room->lock);
@@ -262,11 +297,14 @@ int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct 
 		return -ENOMEM;
 	pthread_mutex_lock(&room->lock);
 	r = hand_out(room, post, &own);
+	enough = own && (own->len > TOGETHER_MAX || own->len > room->options.behind_max);
 	pthread_mutex_unlock(&room->lock);
 	if (r < 0)
 		free_post(post);
-	else if (own)
+	else if (enough)
 		take_posts(own);
+	else if (own && !eddy_timer_is_armed(&own->turn))
+		eddy_timer_arm(&own->turn, eddy_loop_now());
 	return r;
 }
 
@@ -281,22 +319,28 @@ static struct eddyi_ws_member **find(struct eddy_ws *ws, const struct eddy_ws_ro
 	return link;
 }
 
-/* Get the branch of this loop, made if need be. The lock is held. Return: NULL on allocation failure. */
-static struct branch *branch_here(struct eddy_ws_room *room)
+/* Get the branch of this loop. The lock is held. Return: NULL if there is none. */
+static struct branch *branch_here(const struct eddy_ws_room *room)
 {
 	struct eddy_loop *self = eddy_loop_self();
 	struct branch *branch = room->branches;
 
 	while (branch && branch->loop != self)
 		branch = branch->next;
-	if (branch)
-		return branch;
-	branch = calloc(1, sizeof(*branch));
+	return branch;
+}
+
+/* Make a branch of this loop. The lock is held. Return: NULL on allocation failure. */
+static struct branch *make_branch(struct eddy_ws_room *room)
+{
+	struct branch *branch = calloc(1, sizeof(*branch));
+
 	if (!branch)
 		return NULL;
 	branch->room = room;
-	branch->loop = self;
+	branch->loop = eddy_loop_self();
 	branch->message.deliver = delivered;
+	branch->turn.fire = turned;
 	eddy_list_init(&branch->members);
 	branch->next = room->branches;
 	room->branches = branch;
@@ -307,6 +351,7 @@ static struct branch *branch_here(struct eddy_ws_room *room)
 int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws)
 {
 	struct eddyi_ws_member *member;
+	struct branch *branch;
 
 	if (!room)
 		return -ENOMEM;
@@ -319,7 +364,14 @@ int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws)
 		return -ENOMEM;
 	member->ws = ws;
 	pthread_mutex_lock(&room->lock);
-	member->branch = branch_here(room);
+	branch = branch_here(room);
+	pthread_mutex_unlock(&room->lock);
+	/* Only this loop removes it. */
+	if (branch)
+		flush(branch);
+	pthread_mutex_lock(&room->lock);
+	branch = branch_here(room);
+	member->branch = branch ? branch : make_branch(room);
 	if (member->branch) {
 		eddy_list_append(&member->branch->members, &member->node);
 		room->count++;
@@ -354,8 +406,10 @@ void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws)
 {
 	struct eddyi_ws_member **link = find(ws, room);
 
-	if (*link)
-		leave(link);
+	if (!*link)
+		return;
+	flush((*link)->branch);
+	leave(link);
 }
 
 void eddyi_ws_leave_rooms(struct eddy_ws *ws)

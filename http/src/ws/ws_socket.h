@@ -30,7 +30,7 @@ struct eddyi_ws_shared {
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
-	/* Receive once: eddyi_ws_received() gets the result. It is not receiving. */
+	/* Receive: eddyi_ws_received() gets the results, until the last. It is not receiving. */
 	void (*receive)(struct eddy_ws *ws);
 	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
 	void (*cancel)(struct eddy_ws *ws);
@@ -134,14 +134,22 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error);
 
 void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 
+/* Let messages to its rooms precede what is sent next. */
+void eddyi_ws_flush_rooms(struct eddy_ws *ws);
+
 /* Frame a message for several sockets. Return: NULL on allocation failure. */
 struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
 					    bool compressed);
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
 
-/* Send a framed message. Never suspends. Return: 0, -EPIPE, -ENOMEM; -ENOBUFS if more than `max` bytes
- * would be queued. Within a message that is sent in pieces, it follows that one. */
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t max);
+/* Most messages of one eddyi_ws_put_shared(). */
+#define EDDYI_WS_SHARED_MAX 16
+
+/* Send framed messages. Never suspends. Return: 0, -EPIPE, -ENOMEM; -ENOBUFS if more than `max` bytes
+ * would be queued, and some of them are not sent. Within a message that is sent in pieces, they follow that
+ * one. */
+int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
+			size_t max);
 
 /* Whether messages for several sockets may be sent to this one compressed. */
 static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)

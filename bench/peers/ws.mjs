@@ -1,0 +1,25 @@
+// WebSockets that are echoed, and a room, by npm's ws.
+//
+//     node ws.mjs PORT MODULES     MODULES: a folder with node_modules
+import { createRequire } from 'node:module'
+import { createServer } from 'node:http'
+import { join, resolve } from 'node:path'
+
+const [port, modules] = process.argv.slice(2)
+const require = createRequire(join(resolve(modules), 'x.js'))
+const { WebSocketServer } = require('ws')
+
+const server = createServer((request, response) => response.end('Hello, World!'))
+const echo = new WebSocketServer({ noServer: true })
+const room = new WebSocketServer({ noServer: true })
+
+echo.on('connection', socket => socket.on('message', (bytes, binary) => socket.send(bytes, { binary })))
+room.on('connection', socket => socket.on('message', (bytes, binary) => {
+  for (const member of room.clients)
+    member.send(bytes, { binary })
+}))
+server.on('upgrade', (request, socket, head) => {
+  const kind = request.url === '/room' ? room : echo
+  kind.handleUpgrade(request, socket, head, accepted => kind.emit('connection', accepted))
+})
+server.listen({ host: '127.0.0.1', port: Number(port), backlog: 4096 })
