@@ -283,7 +283,7 @@ class Malformed(Shared):
     def test_websocket(self):
         """A handshake of a version that does not exist is none; one of a protocol that nobody speaks here is ignored."""
         handshake = 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
-        self.refuse(400, request('GET', '/', *handshake, 'Sec-WebSocket-Version: 99'))
+        self.refuse(426, request('GET', '/', *handshake, 'Sec-WebSocket-Version: 99'))
         for headers in ((*handshake, 'Sec-WebSocket-Version: 13'), ('Connection: Upgrade', 'Upgrade: made-up/1.0'), handshake[1:]):
             with self.server.connect() as wire:
                 self.assertEqual(wire.ask(request('GET', '/', *headers)).status, 200)

@@ -203,7 +203,7 @@ class Ends(Sockets):
             self.eventually(lambda: server.descriptors() <= before)
 
     def test_silence(self):
-        server = self.serve_sockets('--ping', 100, '--pong', 200)
+        server = self.serve_sockets('--ping', 100, '--pong', 1500)
         for path in PATHS:
             with Socket(server, path) as ws:
                 for _ in range(3):
@@ -212,7 +212,7 @@ class Ends(Sockets):
                     ws.send(PONG)
                 self.assertEqual(ws.frame()[0], PING)
                 self.assertTrue(ws.is_lost())
-                self.assertGreater(time.monotonic() - began, 0.29)
+                self.assertGreater(time.monotonic() - began, 1.59)
 
     def test_shutdown(self):
         server = self.serve_sockets()

@@ -65,8 +65,8 @@ Test(fields, refuses)
 		{ 400, POST "Content-Length: 1 \r\n" END },
 		{ 400, POST "Content-Length: 1\t\r\n" END },
 		{ 400, POST "Content-Type: a/b\r\nContent-Length: 1\r\nContent-Type: a/b\r\n" END },
-		{ 400, GET "Connection: x, Upgrade\r\n" WEBSOCKET "99\r\n" END },
-		{ 400, GET "Connection: Upgrade\r\n" WEBSOCKET "\r\n" END },
+		{ 426, GET "Connection: x, Upgrade\r\n" WEBSOCKET "99\r\n" END },
+		{ 426, GET "Connection: Upgrade\r\n" WEBSOCKET "\r\n" END },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
