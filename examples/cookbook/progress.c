@@ -4,20 +4,18 @@
  *     1288895
  *     $ progress received localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
- *     $ curl -sN localhost:7878/progress &
+ *     $ curl -s -X PUT localhost:7878/files/6 -d 'a small file' -o answer
+ *     $ curl -sN localhost:7878/progress | grep --line-buffered data &
+ *     data: {"file":6,"percent":100}
  *     $ curl -s -T numbers localhost:7878/files/7 -o answer -w '%{http_code}\n'
  *     201
  *     $ cmp numbers received/7
  *     $ kill %1
  *     2026-11-21T09:00:01.000000Z  INFO eddy::app: Shutting down the server
  *     $ wait %2
- *     id: …
  *     data: {"file":7,"percent":25}
- *     id: …
  *     data: {"file":7,"percent":50}
- *     id: …
  *     data: {"file":7,"percent":75}
- *     id: …
  *     data: {"file":7,"percent":100}
  */
 #include <eddy/http.h>
