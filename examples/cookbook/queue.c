@@ -58,7 +58,8 @@ static int work(void *arg)
 	while (r == 0 && (r = eddy_chan_recv(queue, &job)) == 0) {
 		report(&job, "runs");
 		r = eddy_sleep(300 * EDDY_MS); /* the work */
-		report(&job, r == 0 ? "is done" : "was interrupted");
+		if (r == 0)
+			report(&job, "is done");
 		unref(job.caller);
 	}
 	while (eddy_chan_try_recv(queue, &job) == 0)
