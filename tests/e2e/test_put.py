@@ -179,8 +179,8 @@ class LaterRuns(Put):
         return [os.path.join(folder, name) for folder, _, names in os.walk(self.state) for name in names]
 
     def kept(self):
-        """Files of uploads that the server keeps."""
-        return [name for folder, _, names in os.walk(self.target) for name in names if '/.' in folder or name.startswith('.')]
+        """Files of uploads at the server, also of complete ones, which it remembers for a while."""
+        return sorted(name for folder, _, names in os.walk(self.target) for name in names if '/.' in folder or name.startswith('.'))
 
     def break_off(self, signo=None, kept=True, path='/files/'):
         """Half of it is sent."""
@@ -250,10 +250,11 @@ class LaterRuns(Put):
         self.state = '/proc/nothing'
         for signo in (None, signal.SIGINT):
             with self.subTest(signo):
+                before = self.kept()
                 said = self.break_off(signo, kept=False)
                 self.assertEqual('stopped; the next run begins again' in said, signo is not None, said)
                 self.assertNotIn('http://', said)
-                self.eventually(lambda: not self.kept())
+                self.eventually(lambda: self.kept() == before)
                 self.again()
 
     def test_no_place_and_no_server(self):
@@ -261,7 +262,7 @@ class LaterRuns(Put):
         self.proxy.left = 1
         process = self.begin('x', self.url(self.proxy.port), '--retries', 0)
         self.eventually(self.proxy.held.is_set)
-        self.proxy.__exit__()
+        self.server.kill()
         self.proxy.gate.set()
         self.assertRegex(self.end(process, 1), r'the next run begins again; the server may keep what it has at http://127\.0\.0\.1:\d+/\S+\n$')
 
