@@ -1,4 +1,5 @@
-/* Tests of http/src/client/client_download.c, against servers of raw bytes. tests/e2e/test_get.py has real ones. */
+/* Tests of http/src/client/client_download.c, against servers of raw bytes. tests/e2e/test_get.py
+ * has real ones. */
 #include "turns.h"
 
 #include "../folder.h"

@@ -1,4 +1,5 @@
-/* Tests of http/src/client/client_upload.c, against servers of raw bytes. tests/e2e/test_put.py has real ones. */
+/* Tests of http/src/client/client_upload.c, against servers of raw bytes. tests/e2e/test_put.py has
+ * real ones. */
 #include "turns.h"
 
 #include <eddy/client_transfer.h>
@@ -359,8 +360,8 @@ Test(client_upload, continues_an_earlier_call)
 	expect_failure(rest, -EBADMSG, "the URL of the upload is malformed");
 }
 
-/* The response to a complete upload is final, whatever its status. Unless that is 400, a later call may
- * still find the upload. */
+/* The response to a complete upload is final, whatever its status. Unless that is 400, a later call
+ * may still find the upload. */
 Test(client_upload, accepts_a_final_refusal)
 {
 	static const char *const answers[] = {

@@ -8,9 +8,9 @@
  *
  * A transfer that fails for a passing reason is tried again, later each time, and continues where
  * it ended. Such reasons are broken connections, timeouts, and the statuses 408, 429, 500, 502, 503
- * and 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it by
- * its scope. Redirects follow the client's .redirects_max. A client may do several transfers at the
- * same time, in tasks of its loop.
+ * and 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it
+ * by its scope. Redirects follow the client's .redirects_max. A client may do several transfers at
+ * the same time, in tasks of its loop.
  *
  * Besides the errors of eddy/client.h the calls return, once tries have ended:
  *   -ENOENT     the server has no such file (404, 410)
@@ -110,9 +110,9 @@ struct eddy_client_downloaded {
  * 9110 section 13.1.5): that its entity tag is, if that is strong; or if there is none, its
  * modification time, if that is at least a second before the response. Without such a validator,
  * and when the file changed, the download begins again. If the call fails or is cancelled, the
- * hidden file stays for a later call of the same URL and name, if bytes were received and there is a
- * validator, with which ".NAME.eddy-state" is written once a second; otherwise it is removed. A file that was loaded by
- * several connections is not continued after a restart of the machine.
+ * hidden file stays for a later call of the same URL and name, if bytes were received and there is
+ * a validator, with which ".NAME.eddy-state" is written once a second; otherwise it is removed. A
+ * file that was loaded by several connections is not continued after a restart of the machine.
  *
  * A body without a length ends with its connection, so that its end can't be told from a failure.
  * Plain HTTP of known length is received by splice.
@@ -165,8 +165,8 @@ struct eddy_client_uploaded {
  *
  * If the call fails or is cancelled, the server may keep what it has for a later call with
  * .resume_url, if the last report has an .upload_url. That is so after most statuses of failures,
- * too, such as 403 or 507; not after 400 and 413. An upload of a file that changed, or is too large,
- * is cancelled (DELETE).
+ * too, such as 403 or 507; not after 400 and 413. An upload of a file that changed, or is too
+ * large, is cancelled (DELETE).
  *
  * `*ret_response` is the last response, which the caller frees; `ret_response` may be NULL. If the
  * response to the last bytes was lost, it is the response to a later HEAD, without a body.

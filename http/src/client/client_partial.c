@@ -190,8 +190,8 @@ static bool fits(struct record *record, uint64_t size)
 			return false;
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
-	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
-	 * with holes does not tell which are there. */
+	/* Bytes in the page cache outlive the process, but not the machine, and the length of a
+	 * file with holes does not tell which are there. */
 	if (!state->is_sequential)
 		return is_same_boot;
 	have = state->total - eddyi_client_partial_missing(state);

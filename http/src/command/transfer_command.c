@@ -134,7 +134,8 @@ static _Noreturn void refuse_login(const struct transfer_command *command, const
 	exit(EXIT_USAGE);
 }
 
-/* Read a file that others have no access to. Return: its length; one that is too long fills `text`. */
+/* Read a file that others have no access to. Return: its length; one that is too long fills
+ * `text`. */
 static size_t read_login(const struct transfer_command *command, const char *path,
 			 char text[LOGIN_MAX + 2])
 {
