@@ -433,6 +433,62 @@ class Servers(Get):
             self.assertIn('takes NAME:VALUE', self.get(self.url(origin.port), '-H', 'nonsense', status=2))
             self.assertIn('is set by the client itself', self.get(self.url(origin.port), '--force', '-H', 'Host: x', status=1))
 
+    def test_nothing_is_kept(self):
+        """Of a server that sends a head only."""
+        with Origin(pattern(MIB), answer=lambda handler: origin.send(handler, 0) or True) as origin:
+            said = self.get(self.url(origin.port), '--retries', 7, status=1)
+        self.assertNotRegex(said, 'kept|changed')
+        self.assertEqual(len(origin.requests), 8)
+        self.assertEqual(self.names(), [])
+
+    def write_login(self, text='ann:secret\n', mode=0o600):
+        path = os.path.join(self.folder(), 'login')
+        with open(path, 'w') as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def test_login(self):
+        folder, login = self.folder(), self.write_login('ann:se:cr\xe9t')
+        with open(os.path.join(folder, 'file'), 'wb') as file:
+            file.write(b'hello')
+        server = self.serve(folder, '--login', login)
+        self.get(self.url(server.port), '--login', login)
+        self.assertEqual(self.read('file'), b'hello')
+        self.assertIn('401 Unauthorized', self.get(self.url(server.port), '--force', status=1))
+
+    def test_login_is_for_one_origin(self):
+        def redirect(handler):
+            handler.send_response(302)
+            handler.send_header('location', self.url(target.port))
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+            return True
+        with Origin(b'hello') as target, Origin(b'', answer=redirect) as origin:
+            self.get(self.url(origin.port), '--login', self.write_login())
+        self.assertEqual(origin.requests[0][1]['authorization'], 'Basic YW5uOnNlY3JldA==')
+        self.assertEqual([headers for _, headers in target.requests if 'authorization' in headers], [])
+
+    def test_login_files(self):
+        for text, why in (('', 'not one line NAME:PASSWORD'), ('ann\n', 'not one line'), (':x\n', 'not one line'), ('ann:\n', 'not one line'),
+                          ('a:b\nc:d\n', 'more than one line'), ('a:b\r\n', 'a control character'), ('ann:' + 'x' * 600, 'not one line')):
+            said = self.get('http://127.0.0.1:1/', '--login', self.write_login(text), status=2)
+            self.assertIn(why, said)
+        for mode in (0o640, 0o604, 0o620):
+            self.assertIn('try: chmod 600', self.get('http://127.0.0.1:1/', '--login', self.write_login(mode=mode), status=2))
+        self.assertIn('No such file', self.get('http://127.0.0.1:1/', '--login', '/nowhere', status=2))
+        self.assertIn('no regular file', self.get('http://127.0.0.1:1/', '--login', '/dev/null', status=2))
+        login = self.write_login()
+        self.assertIn('more than one option --login', self.get('http://127.0.0.1:1/', '--login', login, '--login', login, status=2))
+
+    def test_user_in_url(self):
+        for url in ('http://ann:secret@127.0.0.1:1/x', 'https://ann@a.example', 'http://ann:secret@a.example?x'):
+            said = self.get(url, status=2)
+            self.assertIn('use --login FILE', said)
+            self.assertNotIn('secret', said)
+        with Origin(b'hello') as origin:
+            self.get(self.url(origin.port, '/ann:x@b'), 'x')
+
     def test_digests(self):
         data = pattern(MIB)
         right = __import__('base64').b64encode(hashlib.sha256(data).digest()).decode()

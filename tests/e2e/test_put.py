@@ -147,7 +147,7 @@ class Continuing(Put):
         process = self.begin('x', self.url(server.port))
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        self.assertIn('stopped; nothing was kept', self.end(process, 130))
+        self.assertIn('stopped; the next run begins again', self.end(process, 130))
         server.process.send_signal(signal.SIGCONT)
         self.assertEqual([name for name in os.listdir(self.target) if not name.startswith('.')], [])
 
@@ -178,12 +178,16 @@ class LaterRuns(Put):
     def states(self):
         return [os.path.join(folder, name) for folder, _, names in os.walk(self.state) for name in names]
 
-    def break_off(self, signo=None, kept=True):
+    def kept(self):
+        """Files of uploads at the server, also of complete ones, which it remembers for a while."""
+        return sorted(name for folder, _, names in os.walk(self.target) for name in names if '/.' in folder or name.startswith('.'))
+
+    def break_off(self, signo=None, kept=True, path='/files/'):
         """Half of it is sent."""
         self.proxy.left = 1
         self.proxy.held.clear()
         self.proxy.gate.clear()
-        process = self.begin('x', self.url(self.proxy.port), '--retries', 0)
+        process = self.begin('x', self.url(self.proxy.port, path), '--retries', 0)
         self.eventually(lambda: self.proxy.held.is_set() and (self.states() or not kept))
         if signo:
             process.send_signal(signo)
@@ -193,6 +197,7 @@ class LaterRuns(Put):
         self.proxy.gate.set()
         if signo != signal.SIGKILL:
             self.assertEqual('to continue, run the same command again' in said, kept, said)
+        return said
 
     def again(self, *args, resumed=False):
         begun = self.proxy.passed
@@ -241,9 +246,50 @@ class LaterRuns(Put):
         self.again(resumed=True)
 
     def test_no_place(self):
+        """The upload is cancelled. If that is not possible, its URL is said."""
         self.state = '/proc/nothing'
-        self.break_off(kept=False)
-        self.again()
+        for signo in (None, signal.SIGINT):
+            with self.subTest(signo):
+                before = self.kept()
+                said = self.break_off(signo, kept=False)
+                self.assertEqual('stopped; the next run begins again' in said, signo is not None, said)
+                self.assertNotIn('http://', said)
+                self.eventually(lambda: self.kept() == before)
+                self.again()
+
+    def test_no_place_and_no_server(self):
+        self.state = '/proc/nothing'
+        self.proxy.left = 1
+        process = self.begin('x', self.url(self.proxy.port), '--retries', 0)
+        self.eventually(self.proxy.held.is_set)
+        self.server.kill()
+        self.proxy.gate.set()
+        self.assertRegex(self.end(process, 1), r'the next run begins again; the server may keep what it has at http://127\.0\.0\.1:\d+/\S+\n$')
+
+    def test_complete(self):
+        """An earlier run has sent all of it, and did not learn so."""
+        self.break_off()
+        state = self.states()[0]
+        with open(state, 'rb') as file:
+            text = file.read()
+        self.again(resumed=True)
+        with open(state, 'wb') as file:
+            file.write(text)
+        self.assertIn('8.0 MiB of it from an earlier run', self.put('x', self.url(self.proxy.port)))
+        self.assertEqual(self.states(), [])
+
+    def test_refused(self):
+        """The folder is missing for a while: the same command continues."""
+        folder = os.path.join(self.target, 'sub')
+        os.mkdir(folder)
+        self.break_off(path='/files/sub/')
+        os.rmdir(folder)
+        self.assertIn('404 Not Found', self.put('x', self.url(self.proxy.port, '/files/sub/'), status=3))
+        self.assertEqual(len(self.states()), 1)
+        os.mkdir(folder)
+        self.put('x', self.url(self.proxy.port, '/files/sub/'))
+        self.assertStored(folder, 'x', self.data)
+        self.assertEqual(self.states(), [])
 
 
 class Plain:
@@ -317,6 +363,22 @@ class Servers(Put):
         self.assertIn("can't open .: Is a directory", self.put('.', self.url(1), status=1))
         self.assertIn("can't open a?b: ", self.put('a\x1bb', self.url(1), status=1))
         self.assertIn('only regular files', self.put('/dev/null', self.url(1), status=1))
+
+    def test_login(self):
+        login = os.path.join(self.folder(), 'login')
+        with open(login, 'w') as file:
+            file.write('ann:secret\n')
+        self.assertIn('try: chmod 600', self.put('x', self.url(1), '--login', login, status=2))
+        os.chmod(login, 0o600)
+        target, data = self.folder(), self.write('x', pattern(3 * MIB))
+        server = self.serve(target, '--login', login)
+        self.assertIn('401 Unauthorized', self.put('x', self.url(server.port), status=1))
+        with Cutter(server.port, 3, upward=True) as cutter:
+            self.put('x', self.url(cutter.port), '--login', login)
+        self.assertStored(target, 'x', data)
+        said = self.put('x', f'http://ann:secret@127.0.0.1:{server.port}/files/', status=2)
+        self.assertIn('use --login FILE', said)
+        self.assertNotIn('secret', said)
 
     def test_usage(self):
         self.assertIn('a file and a URL are required', self.put('x', status=2))

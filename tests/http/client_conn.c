@@ -1,4 +1,5 @@
-/* Tests of http/src/client/client_conn.c: connections that are kept, or replaced, and where they lead. */
+/* Tests of http/src/client/client_conn.c: connections that are kept, or replaced, and where they
+ * lead. */
 #include "../runtime/debug.h"
 #include "turns.h"
 

@@ -1,4 +1,5 @@
-/* Tests of http/src/client/client_download.c, against servers of raw bytes. tests/e2e/test_get.py has real ones. */
+/* Tests of http/src/client/client_download.c, against servers of raw bytes. tests/e2e/test_get.py
+ * has real ones. */
 #include "turns.h"
 
 #include "../folder.h"
@@ -269,6 +270,31 @@ Test(client_download, gives_up_on_a_file_that_never_stays, .init = begin, .fini 
 	download = (struct eddy_client_download){ 0 };
 	expect_failure(turns, -ESTALE, "changed again and again");
 	cr_expect(has("x", NULL));
+}
+
+/* While nothing has been received, nothing begins again. */
+Test(client_download, waits_for_the_first_byte, .init = begin, .fini = end)
+{
+	static const char *const fields[] = { "etag: \"e\"\r\ncontent-length: 5\r\n\r\n",
+					      "content-length: 5\r\n\r\n",
+					      "etag: \"e\"\r\ntransfer-encoding: chunked\r\n\r\n" };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		struct turn turns[10] = { 0 };
+		char answer[512];
+
+		snprintf(answer, sizeof(answer), OK "%s", fields[i]);
+		for (int at = 0; at < 8; at++)
+			turns[at] = (struct turn){ NULL, answer, CLOSE };
+		download = (struct eddy_client_download){ .retry.max = 7 };
+		expect_failure(turns, -ECONNRESET, "before the end of the body");
+		cr_expect(eq(int, seen.can_resume, 0));
+		expect_clean();
+		turns[7] = (struct turn){ NULL, HELLO, STAY };
+		expect_file(turns, "x", "hello");
+		cr_expect(eq(uint, done.retries, 7));
+		unlinkat(dir, "x", 0);
+	}
 }
 
 /* Each answer to the first request, and to one for the rest. */
@@ -592,6 +618,27 @@ Test(client_download, keeps_what_it_has_when_it_is_cancelled, .init = begin, .fi
 
 static int locked;
 
+static int cancel_later(void *arg)
+{
+	eddy_sleep(50 * EDDY_MS);
+	eddy_scope_cancel(arg);
+	return 0;
+}
+
+static int ask_cancelled_later(struct talk *talk)
+{
+	struct eddy_scope scope, inner;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_begin(&inner, NULL);
+	eddy_scope_spawn(&scope, "cancel", cancel_later, &inner);
+	r = ask_download(talk);
+	eddy_scope_end(&inner);
+	eddy_scope_end(&scope);
+	return r;
+}
+
 static int unlock(void *arg)
 {
 	(void)arg;
@@ -621,6 +668,10 @@ Test(client_download, one_at_a_time, .init = begin, .fini = end)
 	cr_assert(flock(locked, LOCK_EX) == 0);
 	download = (struct eddy_client_download){ 0 };
 	expect_failure(none, -EBUSY, "another call downloads");
+	talk.ask = ask_cancelled_later;
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, -ECANCELED), "%s", problem);
+	talk = talk_of(hello);
 	talk.ask = ask_locked;
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, 0), "%s", problem);

@@ -71,7 +71,8 @@ static unsigned count(const char *text, const char *part)
 	return found;
 }
 
-/* Each hop is one; fields that it has itself are its own, and those that belong to them are left out. */
+/* Each hop is one; fields that it has itself are its own, and those that belong to them are left
+ * out. */
 Test(client_observer, sees_every_hop)
 {
 	const struct eddy_client_options options = { .redirects_max = 1 };

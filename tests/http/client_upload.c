@@ -1,4 +1,5 @@
-/* Tests of http/src/client/client_upload.c, against servers of raw bytes. tests/e2e/test_put.py has real ones. */
+/* Tests of http/src/client/client_upload.c, against servers of raw bytes. tests/e2e/test_put.py has
+ * real ones. */
 #include "turns.h"
 
 #include <eddy/client_transfer.h>
@@ -353,19 +354,24 @@ Test(client_upload, continues_an_earlier_call)
 	talk = expect_upload(longer, 201);
 	cr_expect(has_read(&talk, EDDY_LIST("HEAD /u/1 ", "POST /a/x ")));
 	expect_upload(complete, 204);
+	cr_expect(eq(u64, done.resumed, 11));
+	cr_expect(eq(u64, seen.resumed, 11));
 	upload.resume_url = "ftp://a.example/";
 	expect_failure(rest, -EBADMSG, "the URL of the upload is malformed");
 }
 
-/* The response to a complete upload is final, whatever its status. */
+/* The response to a complete upload is final, whatever its status. Unless that is 400, a later call
+ * may still find the upload. */
 Test(client_upload, accepts_a_final_refusal)
 {
 	static const char *const answers[] = {
 		"HTTP/1.1 409 No\r\nupload-offset: 11\r\nupload-complete: ?1\r\n" EMPTY,
 		"HTTP/1.1 404 No\r\nupload-complete: ?1;a=1\r\n" EMPTY,
 		"HTTP/1.1 503 No\r\nupload-complete: ?1\r\n" EMPTY,
+		"HTTP/1.1 400 No\r\nupload-complete: ?1\r\n" EMPTY,
+		"HTTP/1.1 413 No\r\n" EMPTY,
 	};
-	static const int errors[] = { -EREMOTEIO, -ENOENT, -EAGAIN };
+	static const int errors[] = { -EREMOTEIO, -ENOENT, -EAGAIN, -EREMOTEIO, -EFBIG };
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
 		const struct turn turns[] = { { "hello", AT "\r\n", CLOSE },
@@ -377,8 +383,88 @@ Test(client_upload, accepts_a_final_refusal)
 
 		upload = (struct eddy_client_upload){ 0 };
 		expect_failure(turns, errors[i], "the server answered");
-		cr_expect_str_eq(upload_url, "");
+		cr_expect(eq(int, upload_url[0] != 0, i < 3), "%zu", i);
 	}
+}
+
+/* Refusals of the first request, after the server has named the upload: it may be repeated. */
+Test(client_upload, keeps_a_refused_upload)
+{
+	static const char *const statuses[] = { "401", "403", "404", "410", "507" };
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++) {
+		char answer[512];
+		const struct turn turns[] = { { "hello world", answer, STAY }, { 0 } };
+
+		snprintf(answer, sizeof(answer), AT "\r\nHTTP/1.1 %s No\r\n" EMPTY, statuses[i]);
+		upload = (struct eddy_client_upload){ 0 };
+		expect_failure(turns, i < 2 ? -EACCES : i < 4 ? -ENOENT : -EREMOTEIO, statuses[i]);
+		cr_expect(strstr(upload_url, "/u/1") != NULL, "%s", statuses[i]);
+	}
+}
+
+/* A 404 of an append is that of the upload, or of its target, of which HEAD tells. */
+Test(client_upload, asks_what_is_missing)
+{
+	const struct turn lost[] = { { "hello", AT "\r\n", CLOSE },
+				     { NULL, OFFSET("5"), STAY },
+				     { " world", "HTTP/1.1 404 No\r\n" EMPTY, STAY },
+				     { NULL, "HTTP/1.1 404 No\r\n\r\n", STAY },
+				     { "hello world", CREATED, STAY },
+				     { 0 } };
+	const struct turn no_folder[] = { { "hello", AT "\r\n", CLOSE },
+					  { NULL, OFFSET("5"), STAY },
+					  { " world", "HTTP/1.1 404 No\r\n" EMPTY, STAY },
+					  { NULL, "HTTP/1.1 503 No\r\n\r\n", STAY },
+					  { NULL, OFFSET("11"), STAY },
+					  { 0 } };
+
+	upload = (struct eddy_client_upload){ 0 };
+	expect_upload(lost, 201);
+	expect_failure(no_folder, -ENOENT, "the server answered 404 Not Found");
+	cr_expect(strstr(upload_url, "/u/1") != NULL);
+}
+
+static int ask_cancel(struct talk *talk)
+{
+	int r = eddy_client_upload_cancel(talk->client, url_of(talk, "/a/x"), &upload);
+
+	snprintf(problem, sizeof(problem), "%s", eddy_client_error(talk->client));
+	return r;
+}
+
+Test(client_upload, is_cancelled)
+{
+	static const struct {
+		const char *answer;
+		int r;
+	} rows[] = {
+		{ "HTTP/1.1 204 No\r\n\r\n", 0 },
+		{ "HTTP/1.1 404 No\r\n" EMPTY, 0 },
+		{ "HTTP/1.1 410 No\r\n" EMPTY, 0 },
+		{ "HTTP/1.1 403 No\r\n" EMPTY, -EACCES },
+	};
+	const struct eddy_header headers[] = { { "if-none-match", "*" },
+					       { "authorization", "secret" },
+					       { 0 } };
+	struct talk talk;
+
+	upload = (struct eddy_client_upload){ .headers = headers, .resume_url = "/u/1" };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct turn turns[] = { { NULL, rows[i].answer, STAY }, { 0 } };
+
+		talk = (struct talk){ .turns = turns, .ask = ask_cancel };
+		have_talk(&talk);
+		cr_expect(eq(int, talk.result, rows[i].r), "%zu: %s", i, problem);
+		cr_expect(has_read(&talk, EDDY_LIST("DELETE /u/1 HTTP/1.1\r\n",
+						    "authorization: secret\r\n",
+						    "upload-draft-interop-version: 8\r\n")));
+		cr_expect(strstr(talk.log, "if-none-match") == NULL);
+	}
+	upload.resume_url = NULL;
+	talk = (struct talk){ .turns = (struct turn[]){ { 0 } }, .ask = ask_cancel };
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, 0));
 }
 
 Test(client_upload, begins_again_if_it_was_lost)

@@ -171,13 +171,15 @@ Test(text, hexadecimal)
 
 Test(text, percent_escapes)
 {
-	char text[4] = "";
+	char text[4] = "", bytes[40];
 
 	for (int byte = 0; byte < 256; byte++) {
 		cr_assert(eq(ptr, eddyi_percent_put(text, (char)byte), text + 3));
 		cr_expect(eq(int, eddyi_percent_at(eddy_str(text, 3), 0), byte), "%s", text);
 	}
 	cr_expect_str_eq(text, "%FF");
+	*eddyi_percent_encode(bytes, EDDY_STR("aZ09-\0@[`{%\xff"), "-%") = 0;
+	cr_expect_str_eq(bytes, "aZ09-%00%40%5B%60%7B%%FF");
 	cr_expect(eq(int, eddyi_percent_at(EDDY_STR("a%2fb"), 1), '/'));
 	cr_expect(eq(int, eddyi_percent_at(EDDY_STR("a%2fb"), 0), -1));
 	cr_expect(eq(int, eddyi_percent_at(EDDY_STR("a%2"), 1), -1));

@@ -6,16 +6,16 @@
  *     if (r < 0)
  *             eddy_error("app", "can't download: %s", eddy_client_error(client));
  *
- * A transfer that fails for a passing reason is tried again, later each time, and continues where it
- * ended. Such reasons are broken connections, timeouts, and the statuses 408, 429, 500, 502, 503 and
- * 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it by
- * its scope. Redirects follow the client's .redirects_max. A client may do several transfers at the
- * same time, in tasks of its loop.
+ * A transfer that fails for a passing reason is tried again, later each time, and continues where
+ * it ended. Such reasons are broken connections, timeouts, and the statuses 408, 429, 500, 502, 503
+ * and 504. The client's .timeout_ns does not apply: a transfer lasts as long as bytes move. End it
+ * by its scope. Redirects follow the client's .redirects_max. A client may do several transfers at
+ * the same time, in tasks of its loop.
  *
  * Besides the errors of eddy/client.h the calls return, once tries have ended:
  *   -ENOENT     the server has no such file (404, 410)
  *   -EACCES     the server does not allow it (401, 403, 407)
- *   -EAGAIN     the server has no time (408, 429, 503), or asks for a longer delay than allowed
+ *   -EAGAIN     the server is overloaded (408, 429, 503), or asks for a longer delay than allowed
  *   -EREMOTEIO  the server returned another status that is no success
  *   -ESTALE     the file changed again and again, or on the server during the transfer
  * eddy_client_error() says more.
@@ -102,17 +102,17 @@ struct eddy_client_downloaded {
 	bool replaced;      /* a file of this name existed */
 };
 
-/* Download a URL into a file of the folder `dir`, which is open, or AT_FDCWD. `options` may be NULL.
- * Suspends.
+/* Download a URL into a file of the folder `dir`, which is open, or AT_FDCWD. `options` may be
+ * NULL. Suspends.
  *
  * The bytes are in a hidden file beside it, ".NAME.eddy-part", until all have arrived. After a
  * failure, the rest is requested by a range on the condition that the file is still the same (RFC
  * 9110 section 13.1.5): that its entity tag is, if that is strong; or if there is none, its
  * modification time, if that is at least a second before the response. Without such a validator,
  * and when the file changed, the download begins again. If the call fails or is cancelled, the
- * hidden file stays for a later call of the same URL and name, if there is a validator, with which
- * ".NAME.eddy-state" is written once a second; otherwise it is removed. A file that was loaded by
- * several connections is not continued after a restart of the machine.
+ * hidden file stays for a later call of the same URL and name, if bytes were received and there is
+ * a validator, with which ".NAME.eddy-state" is written once a second; otherwise it is removed. A
+ * file that was loaded by several connections is not continued after a restart of the machine.
  *
  * A body without a length ends with its connection, so that its end can't be told from a failure.
  * Plain HTTP of known length is received by splice.
@@ -163,17 +163,24 @@ struct eddy_client_uploaded {
  * A server without resumption gets the whole file again, if the method is idempotent (RFC 9110
  * section 9.2.2), or if it answered that it did not process the request (408, 429, 503).
  *
- * If the call fails or is cancelled, the server keeps what it has for a later call with .resume_url,
- * if the last report has an .upload_url. Otherwise the upload is cancelled (DELETE).
+ * If the call fails or is cancelled, the server may keep what it has for a later call with
+ * .resume_url, if the last report has an .upload_url. That is so after most statuses of failures,
+ * too, such as 403 or 507; not after 400 and 413. An upload of a file that changed, or is too
+ * large, is cancelled (DELETE).
  *
  * `*ret_response` is the last response, which the caller frees; `ret_response` may be NULL. If the
- * response to the last bytes was lost, it is that of a later question, without a body.
+ * response to the last bytes was lost, it is the response to a later HEAD, without a body.
  * Return: 0; -EFBIG if the server accepts no file of this size; -EINVAL if `fd` is no regular file;
  * -ESTALE if the file changed during the upload; -errno as above. */
 EDDY_API int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
 				const struct eddy_client_upload *options,
 				struct eddy_client_uploaded *ret_uploaded,
 				struct eddy_response **ret_response);
+
+/* Cancel the upload `options->resume_url` that an earlier call for `url` left (DELETE). It is tried
+ * once. Suspends. Return: 0, also if the server does not have it any more; -errno as above. */
+EDDY_API int eddy_client_upload_cancel(struct eddy_client *client, const char *url,
+				       const struct eddy_client_upload *options);
 
 EDDY_END_DECLS
 

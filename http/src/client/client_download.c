@@ -40,7 +40,8 @@ struct worker {
 	size_t gathered; /* bytes in it */
 };
 
-/* Invariant: there are several workers only while the file is `known` and has a strong entity tag. */
+/* Invariant: there are several workers only while the file is `known` and has a strong entity
+ * tag. */
 struct download {
 	struct eddy_client *client;
 	const char *url;
@@ -134,11 +135,11 @@ static void fill_report(void *arg, struct eddy_client_progress *progress)
 	progress->resumed = download->done.resumed;
 	for (size_t i = 0; i < EDDYI_PIECES_MAX; i++)
 		progress->connections += download->state.pieces[i].is_taken;
-	progress->can_resume = can_resume(download) && !download->options->take;
+	progress->can_resume = progress->bytes && can_resume(download) && !download->options->take;
 }
 
-/* Write what is known of the file, for a later call; without it, that call begins again. The
- * description of an error stays. Return: 0, -errno. */
+/* Save the download's state. Without it, a later call starts over. The description of an error
+ * stays. Return: 0, -errno. */
 static int save(struct download *download)
 {
 	struct eddyi_client_partial_state state;
@@ -241,7 +242,7 @@ static void set_digest(struct download *download, const struct eddy_response *re
 		snprintf(download->digest, sizeof(download->digest), "%.*s", EDDY_FMT(value));
 }
 
-/* Take what a response tells of a file of which nothing is known yet. Return: 0, -errno. */
+/* Initialize the file's name, size and validator from the first response. Return: 0, -errno. */
 static int begin_file(struct download *download, struct eddy_response *response, uint64_t total)
 {
 	int r = set_name(download, response);
@@ -280,19 +281,36 @@ static int restart(struct download *download)
 
 /* ---- one request, and its response ---- */
 
+/* Whether the worker's piece is all of the file, and a 200 is of the file that is known. */
+static bool is_same_file(const struct worker *worker, const struct eddy_response *response)
+{
+	const struct eddyi_client_partial_state *state = &worker->download->state;
+	char validator[EDDYI_VALIDATOR_SIZE];
+
+	eddyi_source_validator(response, validator);
+	return !worker->piece->at && worker->piece->end == state->total &&
+	       eddy_response_length(response) == state->total &&
+	       strcmp(validator, state->validator) == 0;
+}
+
 /* Check a 200, which has all of the file; `*ret_end` is its size.
  * Return: 1 to receive it; -ESTALE if other workers have to end first; -errno. */
-static int check_whole(struct download *download, struct eddy_response *response, uint64_t *ret_end)
+static int check_whole(struct worker *worker, struct eddy_response *response, uint64_t *ret_end)
 {
+	struct download *download = worker->download;
 	int r = 0;
 
 	if (download->known && download->worker_count > 1)
 		return complain(download, -ESTALE, "the file changed during the download");
+	*ret_end = eddy_response_length(response);
+	if (download->known && is_same_file(worker, response)) {
+		set_digest(download, response);
+		return 1;
+	}
 	if (download->known)
 		r = restart(download);
 	else
 		forget(download);
-	*ret_end = eddy_response_length(response);
 	if (r == 0)
 		r = begin_file(download, response, *ret_end);
 	return r < 0 ? r : 1;
@@ -366,7 +384,7 @@ static int check_response(struct worker *worker, struct eddy_response *response,
 
 	switch (eddy_response_status(response)) {
 	case 200:
-		return check_whole(download, response, ret_end);
+		return check_whole(worker, response, ret_end);
 	case 206:
 		return check_part(worker, response, ret_end);
 	case 416:
@@ -380,7 +398,7 @@ static int check_response(struct worker *worker, struct eddy_response *response,
 	r = eddyi_retry_fail_status(&worker->retry, response);
 	if (!worker->is_redirected)
 		return r;
-	/* What the redirect led to may have expired. */
+	/* The redirect's target may have expired. */
 	forget_redirect(download);
 	return worker->retry.is_passing ? r : 0;
 }
@@ -478,7 +496,7 @@ static int splice_in(struct worker *worker, struct eddy_response *response, uint
 	return r;
 }
 
-/* Receive the body, of which the piece up to `end` consists; UINT64_MAX: up to its end. */
+/* Receive the body into the piece, up to `end`; UINT64_MAX: up to the end of the body. */
 static int receive(struct worker *worker, struct eddy_response *response, uint64_t end)
 {
 	struct download *download = worker->download;
@@ -744,8 +762,7 @@ static int check_digest(struct download *download)
 	if (r < 0)
 		return eddyi_client_fail(download->client, r, "can't read the file: %s",
 					 strerror(-r));
-	if (memcmp(actual.bytes[algorithm], announced.bytes[algorithm],
-		   eddyi_digest_len(algorithm)) != 0)
+	if (eddyi_digest_difference(&announced, &actual) != EDDYI_DIGEST_COUNT)
 		return complain(download, -EILSEQ, "the file differs from its digest");
 	download->done.digest = eddyi_digest_name(algorithm);
 	return 0;
@@ -801,7 +818,7 @@ static int open_and_run(struct download *download)
 		r = open_partial(download);
 	if (r == 0)
 		r = run(download);
-	keep = r == 0 || (r != -EILSEQ && can_resume(download));
+	keep = r == 0 || (r != -EILSEQ && can_resume(download) && count_bytes(download));
 	if (download->partial.fd < 0)
 		return r;
 	if (r < 0 && keep) {

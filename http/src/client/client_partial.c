@@ -62,9 +62,12 @@ static int lock(struct eddyi_client_partial *partial)
 	/* Without locks on the file system it stays unlocked. The kernel closes the files of a ring
 	 * a moment after its process was killed. */
 	for (unsigned i = 0;
-	     eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
-		if (i == LOCK_TRIES || eddy_sleep(LOCK_NS) < 0)
-			return -EBUSY;
+	     eddyi_flock_now(partial->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
+		int r = i < LOCK_TRIES ? eddy_sleep(LOCK_NS) : -EBUSY;
+
+		if (r < 0)
+			return r;
+	}
 	return is_current(partial);
 }
 
@@ -187,8 +190,8 @@ static bool fits(struct record *record, uint64_t size)
 			return false;
 	read_boot(boot);
 	is_same_boot = boot[0] && memcmp(boot, record->boot, sizeof(boot)) == 0;
-	/* Bytes in the page cache outlive the process, but not the machine, and the length of a file
-	 * with holes does not tell which are there. */
+	/* Bytes in the page cache outlive the process, but not the machine, and the length of a
+	 * file with holes does not tell which are there. */
 	if (!state->is_sequential)
 		return is_same_boot;
 	have = state->total - eddyi_client_partial_missing(state);

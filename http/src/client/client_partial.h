@@ -1,5 +1,5 @@
-/* client_partial.h: a file that is being downloaded, ".NAME.eddy-part" beside the target, and what is
- * known of it, ".NAME.eddy-state", so that a later process can continue it. */
+/* client_partial.h: a file that is being downloaded, ".NAME.eddy-part" beside the target, and its
+ * state, ".NAME.eddy-state", so that a later process can continue it. */
 #ifndef EDDYI_CLIENT_PARTIAL_H
 #define EDDYI_CLIENT_PARTIAL_H
 
@@ -55,14 +55,14 @@ void eddyi_client_partial_set_total(struct eddyi_client_partial_state *state, ui
 struct eddyi_piece *eddyi_client_partial_take(struct eddyi_client_partial_state *state,
 					      uint64_t most);
 
-/* Read what is known of it. Suspends. Return: false if it can't be continued. */
+/* Read its state. Suspends. Return: false if it can't be continued. */
 bool eddyi_client_partial_load(struct eddyi_client_partial *partial,
 			       struct eddyi_client_partial_state *ret_state);
 
-/* Empty it, and forget what is known of it. Suspends. Return: 0, -errno. */
+/* Empty it, and forget its state. Suspends. Return: 0, -errno. */
 int eddyi_client_partial_clear(struct eddyi_client_partial *partial);
 
-/* Write what is known of it. Suspends. Return: 0, -errno. */
+/* Write its state. Suspends. Return: 0, -errno. */
 int eddyi_client_partial_save(struct eddyi_client_partial *partial,
 			      const struct eddyi_client_partial_state *state);
 

@@ -38,8 +38,8 @@ struct eddyi_retry {
 	char problem[256]; /* its description during the wait */
 };
 
-/* Note that a call has failed with `error`. Whether a server is there at all is not known before it
- * has `answered`. Return: `error`. */
+/* Note that a call has failed with `error`. Before the first response (`answered`), connection
+ * errors are final. Return: `error`. */
 int eddyi_retry_fail(struct eddyi_retry *retry, int error, bool answered);
 
 /* Note a response that is no success, and describe it. Return: its error. */

@@ -2,6 +2,7 @@
 #include "client.h"
 #include "client_retry.h"
 #include "files/digest_file.h"
+#include "message/status.h"
 #include "text/structured.h"
 
 #include <eddy/internal/outside.h>
@@ -24,7 +25,7 @@ struct upload {
 	struct eddy_client *client;
 	const char *target; /* the program's URL */
 	int fd;
-	const struct eddy_client_upload *options;
+	struct eddy_client_upload options;
 	struct eddyi_report report;
 	struct eddyi_retry retry;
 	struct eddyi_client_hooks hooks;
@@ -36,6 +37,7 @@ struct upload {
 	bool asks;
 	bool in_pieces; /* the first request may not have all of the file */
 	bool stopped;   /* a limit ended the request, not a failure */
+	int doubted;    /* status of an append, before HEAD tells if the upload is lost; 0: none */
 	bool resumes;   /* an upload of an earlier call, which the server has not confirmed yet */
 	uint64_t resumed;
 	uint64_t offset;
@@ -179,7 +181,7 @@ static int take_interim(void *data, struct eddy_response *interim)
 	uint64_t offset;
 	int r = 0;
 
-	if (eddy_response_status(interim) != 104 || upload->options->plain)
+	if (eddy_response_status(interim) != 104 || upload->options.plain)
 		return 0;
 	take_limits(upload, interim);
 	if (!upload->location)
@@ -204,15 +206,15 @@ static void drop_response(struct upload *upload)
 	upload->response = NULL;
 }
 
-/* Whether to wait shortly for an interim response before the file is sent: the server may refuse it,
- * or name the URL of the upload, without which a failure begins again. */
+/* Whether to wait shortly for an interim response before the file is sent: the server may refuse
+ * it, or name the URL of the upload, without which a failure begins again. */
 static bool is_careful(const struct upload *upload)
 {
 	return !upload->location && (upload->len > CAREFUL_MIN || upload->report.retries > 0);
 }
 
-/* Send a request with these fields and `len` bytes of the file from `begun` on; HEAD and DELETE have
- * no body. Return: 0, and a response; -errno. */
+/* Send a request with these fields and `len` bytes of the file from `begun` on; HEAD and DELETE
+ * have no body. Return: 0, and a response; -errno. */
 static int ask(struct upload *upload, const char *method, const char *url,
 	       const struct eddy_header *headers, uint64_t len)
 {
@@ -231,7 +233,7 @@ static int ask(struct upload *upload, const char *method, const char *url,
 	r = eddyi_client_send(upload->client, url,
 			      &(struct eddy_client_request){
 				      .method = method,
-				      .headers = upload->options->headers,
+				      .headers = upload->options.headers,
 				      .file = has_body ? &file : NULL,
 				      .expect_continue = has_body && is_careful(upload),
 				      .timeout_ns = EDDY_NEVER,
@@ -240,21 +242,30 @@ static int ask(struct upload *upload, const char *method, const char *url,
 	return eddyi_retry_fail(&upload->retry, r, upload->report.retries > 0 || upload->location);
 }
 
-/* Note a response that is no success. Return: -errno. */
+/* Note a response that is no success. The response to a complete upload is final. After most, the
+ * server may still have the upload. Return: -errno. */
 static int fail_status(struct upload *upload)
 {
+	int status = eddy_response_status(upload->response);
 	int r = eddyi_retry_fail_status(&upload->retry, upload->response);
 
-	if (completeness(upload) == 1) {
+	if (completeness(upload) == 1)
 		upload->retry.is_passing = false;
+	if (status == 400 || status == 413)
 		upload->location = NULL;
-	}
 	return r;
 }
 
 static bool is_success(const struct upload *upload)
 {
 	return eddy_response_status(upload->response) / 100 == 2;
+}
+
+static bool is_missing(const struct upload *upload)
+{
+	int status = eddy_response_status(upload->response);
+
+	return status == 404 || status == 410;
 }
 
 /* Whether the server has answered that a request was too large, and how large one may be. */
@@ -270,22 +281,10 @@ static bool was_too_large(struct upload *upload, uint64_t len)
 static int lose_location(struct upload *upload)
 {
 	upload->location = NULL;
+	upload->doubted = 0;
 	upload->asks = upload->resumes = false;
 	upload->offset = upload->begun = 0;
 	return ++upload->restarts <= RESTARTS_MAX ? 0 : fail_status(upload);
-}
-
-/* Check the response of the upload resource.
- * Return: 1 if it is a success; 0 if the upload has to begin again; -errno. */
-static int check_response(struct upload *upload)
-{
-	int status = eddy_response_status(upload->response);
-
-	if (is_success(upload))
-		return 1;
-	return (status == 404 || status == 410) && completeness(upload) != 1 ?
-		       lose_location(upload) :
-		       fail_status(upload);
 }
 
 static void advance(struct upload *upload, uint64_t offset)
@@ -313,7 +312,7 @@ static int create(struct upload *upload)
 	int r;
 
 	eddy_u64_format(size_of(upload), length);
-	if (!upload->options->plain) {
+	if (!upload->options.plain) {
 		*header++ = version;
 		*header++ = (struct eddy_header){ "upload-complete", whole ? "?1" : "?0" };
 		*header++ = (struct eddy_header){ "upload-length", length };
@@ -321,7 +320,7 @@ static int create(struct upload *upload)
 	if (upload->digest[0])
 		*header = (struct eddy_header){ "repr-digest", upload->digest };
 	upload->begun = 0;
-	r = ask(upload, upload->options->method, upload->target, headers, len);
+	r = ask(upload, upload->options.method, upload->target, headers, len);
 	if (r < 0)
 		return r;
 	if (was_too_large(upload, len)) {
@@ -348,20 +347,35 @@ static bool is_of_other_size(const struct upload *upload)
 	return length >= 0 && (uint64_t)length != size_of(upload);
 }
 
+/* The append was answered 404 or 410 because of its target: the server still has the upload. */
+static int fail_doubted(struct upload *upload)
+{
+	int status = upload->doubted;
+
+	upload->doubted = 0;
+	return eddyi_client_fail(upload->client, -ENOENT, "the server answered %d %s", status,
+				 eddyi_status_phrase(status));
+}
+
 /* Ask how much the server has. Return: 1 if the upload is complete; 0; -errno. */
 static int ask_offset(struct upload *upload)
 {
 	uint64_t offset;
 	int r = ask(upload, "HEAD", upload->location, (struct eddy_header[]){ version, { 0 } }, 0);
 
-	if (r == 0)
-		r = check_response(upload);
-	if (r <= 0)
+	if (r < 0)
 		return r;
-	if (upload->resumes && is_of_other_size(upload))
+	if (is_missing(upload) || (upload->resumes && is_of_other_size(upload)))
 		return lose_location(upload);
-	if (completeness(upload) == 1)
+	if (!is_success(upload))
+		return fail_status(upload);
+	if (upload->doubted)
+		return fail_doubted(upload);
+	if (completeness(upload) == 1) {
+		if (upload->resumes)
+			upload->resumed = size_of(upload);
 		return 1;
+	}
 	if (!get_offset(upload, upload->response, &offset))
 		return complain(upload, -EBADMSG, "the server sent no valid offset of the upload");
 	take_limits(upload, upload->response);
@@ -408,15 +422,17 @@ static int append(struct upload *upload)
 	r = ask(upload, "PATCH", upload->location, headers, len);
 	if (r < 0)
 		return r;
-	/* The response to a complete upload is final, even if it is no success. */
 	if (eddy_response_status(upload->response) == 409 && completeness(upload) != 1)
 		return take_conflict(upload);
 	/* The offset is asked for again, and the next piece is smaller. */
 	if (was_too_large(upload, len))
 		return 0;
-	r = check_response(upload);
-	if (r <= 0)
-		return r;
+	if (is_missing(upload) && completeness(upload) != 1) {
+		upload->doubted = eddy_response_status(upload->response);
+		return 0;
+	}
+	if (!is_success(upload))
+		return fail_status(upload);
 	if (last && completeness(upload) != 0)
 		return 1;
 	advance(upload, upload->offset + len);
@@ -431,7 +447,7 @@ static bool may_repeat(const struct upload *upload)
 	int status = upload->response ? eddy_response_status(upload->response) : 0;
 
 	return upload->location || status == 408 || status == 429 || status == 503 ||
-	       strcmp(upload->options->method, "PUT") == 0;
+	       strcmp(upload->options.method, "PUT") == 0;
 }
 
 static bool has_changed(const struct upload *upload)
@@ -443,12 +459,18 @@ static bool has_changed(const struct upload *upload)
 	       st.st_mtim.tv_nsec != upload->st.st_mtim.tv_nsec;
 }
 
-/* Tell the server that the upload will not be completed. Return: `error`. */
+/* Tell the server that the upload will not be completed. Return: 0, -errno. */
+static int request_deletion(struct upload *upload)
+{
+	const struct eddy_header headers[] = { version, { 0 } };
+
+	return upload->location ? ask(upload, "DELETE", upload->location, headers, 0) : 0;
+}
+
+/* Return: `error`. */
 static int cancel_upload(struct upload *upload, int error, const char *text)
 {
-	if (upload->location)
-		ask(upload, "DELETE", upload->location, (struct eddy_header[]){ version, { 0 } },
-		    0);
+	request_deletion(upload);
 	upload->location = NULL;
 	upload->retry.is_passing = false;
 	return complain(upload, error, text);
@@ -508,28 +530,36 @@ static int compute_digest(struct upload *upload)
 	return 0;
 }
 
-static int open_and_run(struct upload *upload)
+/* Parse the program's URLs. Return: 0, -errno. */
+static int take_urls(struct upload *upload)
 {
 	struct eddy_str url = eddyi_arena_dup(&upload->arena, eddy_str_from(upload->target));
 	int r;
 
 	if (!url.ptr)
-		return -ENOMEM;
-	if (eddyi_fstat_now(upload->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
-		return complain(upload, -EINVAL, "only regular files can be uploaded");
+		return complain(upload, -ENOMEM, "out of memory");
 	r = eddyi_url_parse(url, &upload->url);
 	if (r < 0)
 		return complain(upload, r,
 				r == -EINVAL ? "the URL is malformed" :
 					       "the URL's scheme is neither http nor https");
-	if (upload->options->resume_url && !upload->options->plain) {
-		r = take_location(upload, &upload->url, eddy_str_from(upload->options->resume_url));
-		if (r < 0)
-			return r;
-		upload->asks = upload->resumes = true;
-	}
+	if (!upload->options.resume_url || upload->options.plain)
+		return 0;
+	return take_location(upload, &upload->url, eddy_str_from(upload->options.resume_url));
+}
+
+static int open_and_run(struct upload *upload)
+{
+	int r;
+
+	if (eddyi_fstat_now(upload->fd, &upload->st) < 0 || !S_ISREG(upload->st.st_mode))
+		return complain(upload, -EINVAL, "only regular files can be uploaded");
+	r = take_urls(upload);
+	if (r < 0)
+		return r;
+	upload->asks = upload->resumes = upload->location;
 	eddyi_report_begin(&upload->report);
-	r = upload->options->digest ? compute_digest(upload) : 0;
+	r = upload->options.digest ? compute_digest(upload) : 0;
 	if (r == 0)
 		r = run(upload);
 	if (r == 0)
@@ -538,35 +568,49 @@ static int open_and_run(struct upload *upload)
 	return r;
 }
 
+static struct upload *upload_new(struct eddy_client *client, const char *url, int fd,
+				 const struct eddy_client_upload *options)
+{
+	struct upload *upload = calloc(1, sizeof(*upload));
+
+	if (!upload)
+		return NULL;
+	*upload = (struct upload){
+		.client = client,
+		.target = url,
+		.fd = fd,
+		.retry = { .client = client, .options = &upload->options.retry },
+		.hooks = { .interim = take_interim, .data = upload },
+		.report = { .fill = fill_report, .arg = upload },
+		.size_max = UINT64_MAX,
+		.append_max = UINT64_MAX,
+	};
+	if (options)
+		upload->options = *options;
+	if (!upload->options.method)
+		upload->options.method = "PUT";
+	upload->report.progress = upload->options.progress;
+	upload->report.progress_data = upload->options.progress_data;
+	return upload;
+}
+
+static void upload_free(struct upload *upload)
+{
+	drop_response(upload);
+	eddyi_arena_deinit(&upload->arena);
+	free(upload);
+}
+
 int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
 		       const struct eddy_client_upload *options,
 		       struct eddy_client_uploaded *ret_uploaded,
 		       struct eddy_response **ret_response)
 {
-	struct eddy_client_upload own = { 0 };
-	struct upload *upload = client ? calloc(1, sizeof(*upload)) : NULL;
+	struct upload *upload = client ? upload_new(client, url, fd, options) : NULL;
 	int r;
 
 	if (!upload)
 		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
-	if (options)
-		own = *options;
-	if (!own.method)
-		own.method = "PUT";
-	*upload = (struct upload){
-		.client = client,
-		.target = url,
-		.fd = fd,
-		.options = &own,
-		.retry = { .client = client, .options = &own.retry },
-		.hooks = { .interim = take_interim, .data = upload },
-		.report = { .progress = own.progress,
-			    .progress_data = own.progress_data,
-			    .fill = fill_report,
-			    .arg = upload },
-		.size_max = UINT64_MAX,
-		.append_max = UINT64_MAX,
-	};
 	r = open_and_run(upload);
 	if (r == 0) {
 		*ret_uploaded = (struct eddy_client_uploaded){
@@ -582,8 +626,23 @@ int eddy_client_upload(struct eddy_client *client, const char *url, int fd,
 			upload->response = NULL;
 		}
 	}
-	drop_response(upload);
-	eddyi_arena_deinit(&upload->arena);
-	free(upload);
+	upload_free(upload);
+	return r;
+}
+
+int eddy_client_upload_cancel(struct eddy_client *client, const char *url,
+			      const struct eddy_client_upload *options)
+{
+	struct upload *upload = client ? upload_new(client, url, -1, options) : NULL;
+	int r;
+
+	if (!upload)
+		return client ? eddyi_client_fail(client, -ENOMEM, "out of memory") : -ENOMEM;
+	r = take_urls(upload);
+	if (r == 0)
+		r = request_deletion(upload);
+	if (r == 0 && upload->response && !is_success(upload) && !is_missing(upload))
+		r = fail_status(upload);
+	upload_free(upload);
 	return r;
 }

@@ -25,6 +25,8 @@ static const char usage[] =
 	"  --connections N       download parts of the file by N connections, 1 to 16; default 1\n"
 	"  --digest              ask for a digest of the file, and fail without one\n"
 	"  --retries N           failures in a row after which it gives up; default 10\n"
+	"  --login FILE          a name and password for the server; FILE has NAME:PASSWORD, and\n"
+	"                        only its owner has access to it\n"
 	"  --ca FILE             certificates to trust besides the system's (PEM)\n"
 	"  -H, --header NAME:VALUE   a header field of each request; may be repeated\n"
 	"  -q, --quiet           print errors only\n";
@@ -169,6 +171,7 @@ int main(int argc, char **argv)
 		take_option(&get, argv, &at);
 	if (!get.url)
 		transfer_command_misuse(&get.command, "a URL is missing", "");
+	transfer_command_check_url(&get.command, get.url);
 	if (get.output && strcmp(get.output, "-") == 0) {
 		if (get.download.require_digest)
 			transfer_command_misuse(&get.command, "--digest needs a file", "");

@@ -11,6 +11,7 @@
 #include <eddy/internal/text.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
+#include <eddy/scope.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,6 +31,8 @@ static const char usage[] =
 	"  --plain               do not ask the server for resumption\n"
 	"  --digest              send a digest of the file, for the server to check\n"
 	"  --retries N           failures in a row after which it gives up; default 10\n"
+	"  --login FILE          a name and password for the server; FILE has NAME:PASSWORD, and\n"
+	"                        only its owner has access to it\n"
 	"  --ca FILE             certificates to trust besides the system's (PEM)\n"
 	"  -H, --header NAME:VALUE   a header field of each request; may be repeated\n"
 	"  -q, --quiet           print errors only\n";
@@ -38,7 +41,9 @@ static const char usage[] =
  * $XDG_STATE_HOME/eddy/uploads/HASH, by the target and the path of the file, whose folder may be
  * read-only or shared. It has `identity` and a line with the URL of the upload. */
 #define IDENTITY_SIZE (3 * PATH_MAX)
-#define UPLOAD_URL_SIZE 8192
+#define UPLOAD_URL_SIZE 8193
+
+#define CANCEL_NS (5 * EDDY_SECOND)
 
 struct put {
 	struct transfer_command command;
@@ -51,8 +56,8 @@ struct put {
 	bool restarts;   /* an earlier run is not continued */
 	int state;       /* the state file, locked; -1: none */
 	char state_path[PATH_MAX];
-	char identity[IDENTITY_SIZE]; /* target, file, its size and times */
-	char upload_url[UPLOAD_URL_SIZE];
+	char identity[IDENTITY_SIZE];     /* target, file, its size and times */
+	char upload_url[UPLOAD_URL_SIZE]; /* empty: none */
 };
 
 /* ---- the state file ---- */
@@ -132,23 +137,35 @@ static void load_state(struct put *put)
 	put->upload.resume_url = put->upload_url;
 }
 
-/* Write the URL of the upload when it is known. Without it, a later run begins again. */
-static void save_state(struct put *put, const char *url)
+/* Write the URL of the upload. Without it, a later run begins again. */
+static void save_state(struct put *put)
 {
-	struct iovec parts[] = { { put->identity, strlen(put->identity) },
-				 { (char *)url, strlen(url) },
+	size_t identity_len = strlen(put->identity), url_len = strlen(put->upload_url);
+	struct iovec parts[] = { { put->identity, identity_len },
+				 { put->upload_url, url_len },
 				 { "\n", 1 } };
 
-	if (!put->state_path[0] || strcmp(url, put->upload_url) == 0 ||
-	    strlen(url) >= UPLOAD_URL_SIZE)
+	if (!put->state_path[0])
 		return;
-	strcpy(put->upload_url, url);
 	if (put->state < 0) {
 		make_folders(put->state_path);
 		open_state(put, O_CREAT);
 	}
-	if (put->state >= 0 && pwritev(put->state, parts, 3, 0) < 0)
+	if (put->state >= 0 &&
+	    pwritev(put->state, parts, 3, 0) != (ssize_t)(identity_len + url_len + 1))
 		remove_state(put);
+}
+
+/* Keep the URL of the upload, which may become known or be lost. */
+static void take_upload_url(struct put *put, const char *url)
+{
+	if (!url || strlen(url) >= UPLOAD_URL_SIZE)
+		url = "";
+	if (strcmp(url, put->upload_url) == 0)
+		return;
+	strcpy(put->upload_url, url);
+	if (url[0])
+		save_state(put);
 }
 
 /* ---- the upload ---- */
@@ -193,8 +210,7 @@ static void show(void *data, const struct eddy_client_progress *progress)
 {
 	struct put *put = data;
 
-	if (progress->upload_url)
-		save_state(put, progress->upload_url);
+	take_upload_url(put, progress->upload_url);
 	transfer_command_show(&put->command, progress);
 }
 
@@ -209,14 +225,52 @@ static int put_file(struct put *put, struct eddy_client *client,
 	return eddy_client_upload(client, put->url, put->fd, &put->upload, ret_uploaded, NULL);
 }
 
+/* Cancel the upload, which no later run could find. Return: whether the server has discarded it. */
+static bool cancel(struct put *put, struct eddy_client *client)
+{
+	struct eddy_scope shield;
+	int r;
+
+	put->upload.resume_url = put->upload_url;
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){
+					  .shielded = true,
+					  .timeout_ns = CANCEL_NS,
+				  });
+	r = eddy_client_upload_cancel(client, put->url, &put->upload);
+	eddy_scope_end(&shield);
+	return r == 0;
+}
+
+/* Say what is left of an upload that has failed. Return: the exit status. */
+static int say_what_is_left(struct put *put, struct eddy_client *client)
+{
+	struct transfer_command *command = &put->command;
+	bool is_left = command->last.can_resume && put->upload_url[0];
+	char url[UPLOAD_URL_SIZE];
+
+	if (is_left && put->state >= 0) {
+		fprintf(stderr, "%s: to continue, run the same command again\n", command->program);
+		return EXIT_CONTINUE;
+	}
+	remove_state(put);
+	if (is_left && !cancel(put, client))
+		fprintf(stderr,
+			"%s: the next run begins again; the server may keep what it has at %s\n",
+			command->program,
+			transfer_command_printable(eddy_str_from(put->upload_url), url,
+						   sizeof(url)));
+	else if (command->signo)
+		fprintf(stderr, "%s: stopped; the next run begins again\n", command->program);
+	return EXIT_FAILED;
+}
+
 static int run(struct transfer_command *command, struct eddy_client *client)
 {
 	struct put *put = eddy_of(command, struct put, command);
 	struct eddy_client_uploaded done;
 	int r = put->is_input ? put_input(put, client, &done) : put_file(put, client, &done);
-	bool is_kept = r < 0 && command->last.can_resume && put->state >= 0;
 
-	if (!is_kept)
+	if (r == 0)
 		remove_state(put);
 	if (r == 0 && done.status / 100 == 2) {
 		transfer_command_sum_up(command, done.size, done.sent,
@@ -229,14 +283,7 @@ static int run(struct transfer_command *command, struct eddy_client *client)
 		transfer_command_clear(command);
 	else
 		transfer_command_fail(command, client);
-	if (is_kept)
-		fprintf(stderr,
-			"%s: the server keeps what it has; to continue, run the same command "
-			"again\n",
-			command->program);
-	else if (command->signo)
-		fprintf(stderr, "%s: stopped; nothing was kept\n", command->program);
-	return is_kept ? EXIT_CONTINUE : EXIT_FAILED;
+	return r == 0 ? EXIT_FAILED : say_what_is_left(put, client);
 }
 
 static void take_option(struct put *put, char **argv, int *at)
@@ -272,24 +319,15 @@ static void take_option(struct put *put, char **argv, int *at)
 /* Add the file's name, percent-encoded, to a URL that ends with a slash. */
 static void complete_url(struct put *put, const char *name)
 {
-	static const char plain[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 	size_t len = strlen(put->url);
-	char *url, *at;
+	char *url;
 
 	if (!len || put->url[len - 1] != '/' || strcmp(put->file, "-") == 0)
 		return;
 	url = malloc(len + 3 * strlen(name) + 1);
 	if (!url)
 		abort();
-	at = stpcpy(url, put->url);
-	for (; *name; name++) {
-		if (strchr(plain, *name))
-			*at++ = *name;
-		else
-			at = eddyi_percent_put(at, *name);
-	}
-	*at = '\0';
+	*eddyi_percent_encode(stpcpy(url, put->url), eddy_str_from(name), "-._~") = '\0';
 	put->url = url;
 }
 
@@ -332,6 +370,7 @@ int main(int argc, char **argv)
 		take_option(&put, argv, &at);
 	if (!put.file || !put.url)
 		transfer_command_misuse(&put.command, "a file and a URL are required", "");
+	transfer_command_check_url(&put.command, put.url);
 	r = open_file(&put);
 	if (r < 0) {
 		fprintf(stderr, "eddy put: can't open %s: %s\n",

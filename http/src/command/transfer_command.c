@@ -1,11 +1,15 @@
 #include "transfer_command.h"
 
+#include "text/base64.h"
+
 #include <eddy/internal/text.h>
 #include <eddy/runtime.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The rate is that of about so long. */
@@ -93,17 +97,86 @@ const char *transfer_command_value(const struct transfer_command *command, char 
 	return argv[++*at];
 }
 
-static void add_header(struct transfer_command *command, char *text)
+void transfer_command_check_url(const struct transfer_command *command, const char *url)
+{
+	const char *slashes = strstr(url, "://"), *host = slashes ? slashes + 3 : "";
+
+	if (!memchr(host, '@', strcspn(host, "/?#")))
+		return;
+	fprintf(stderr,
+		"%s: URLs with a user name are not accepted; write NAME:PASSWORD to a file, and use "
+		"--login FILE\n",
+		command->program);
+	exit(EXIT_USAGE);
+}
+
+static void add_header(struct transfer_command *command, const char *name, const char *value)
+{
+	if (command->header_count == HEADERS_MAX)
+		transfer_command_misuse(command, "there are too many options --header", "");
+	command->headers[command->header_count++] = (struct eddy_header){ name, value };
+}
+
+static void take_header(struct transfer_command *command, char *text)
 {
 	char *colon = strchr(text, ':');
-	struct eddy_header *header = &command->headers[command->header_count];
 
 	if (!colon || colon == text)
 		transfer_command_misuse(command, "--header takes NAME:VALUE, not ", text);
-	if (command->header_count++ == HEADERS_MAX)
-		transfer_command_misuse(command, "there are too many options --header", "");
 	*colon = '\0';
-	*header = (struct eddy_header){ text, colon + 1 + strspn(colon + 1, " \t") };
+	add_header(command, text, colon + 1 + strspn(colon + 1, " \t"));
+}
+
+static _Noreturn void refuse_login(const struct transfer_command *command, const char *path,
+				   const char *why)
+{
+	fprintf(stderr, "%s: can't use the login in \"%s\": %s\n", command->program, path, why);
+	exit(EXIT_USAGE);
+}
+
+/* Read a file that others have no access to. Return: its length; one that is too long fills
+ * `text`. */
+static size_t read_login(const struct transfer_command *command, const char *path,
+			 char text[LOGIN_MAX + 2])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		refuse_login(command, path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		refuse_login(command, path, "it is no regular file");
+	if (st.st_mode & 077)
+		refuse_login(command, path, "others may read or change it; try: chmod 600");
+	r = read(fd, text, LOGIN_MAX + 2);
+	if (r < 0)
+		refuse_login(command, path, strerror(errno));
+	close(fd);
+	return (size_t)r;
+}
+
+/* Take the NAME:PASSWORD in a file as Basic credentials (RFC 7617). */
+static void take_login(struct transfer_command *command, const char *path)
+{
+	char text[LOGIN_MAX + 2];
+	size_t len = read_login(command, path, text);
+	const char *colon;
+
+	len -= len && text[len - 1] == '\n';
+	colon = memchr(text, ':', len);
+	if (len > LOGIN_MAX || !colon || colon == text || colon + 1 == text + len)
+		refuse_login(command, path, "it is not one line NAME:PASSWORD");
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			refuse_login(command, path,
+				     text[i] == '\n' ? "it has more than one line" :
+						       "it contains a control character");
+	if (command->authorization[0])
+		transfer_command_misuse(command, "there is more than one option --login", "");
+	*eddyi_base64_encode(text, len, stpcpy(command->authorization, "Basic ")) = '\0';
+	explicit_bzero(text, sizeof(text));
+	add_header(command, "authorization", command->authorization);
 }
 
 bool transfer_command_option(struct transfer_command *command, char **argv, int *at)
@@ -119,7 +192,9 @@ bool transfer_command_option(struct transfer_command *command, char **argv, int 
 	} else if (strcmp(option, "--ca") == 0) {
 		command->ca_file = transfer_command_value(command, argv, at);
 	} else if (strcmp(option, "--header") == 0 || strcmp(option, "-H") == 0) {
-		add_header(command, (char *)transfer_command_value(command, argv, at));
+		take_header(command, (char *)transfer_command_value(command, argv, at));
+	} else if (strcmp(option, "--login") == 0) {
+		take_login(command, transfer_command_value(command, argv, at));
 	} else if (strcmp(option, "--retries") == 0) {
 		const char *value = transfer_command_value(command, argv, at);
 

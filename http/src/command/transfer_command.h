@@ -13,6 +13,7 @@
 #define EXIT_DIGEST 4
 
 #define HEADERS_MAX 64
+#define LOGIN_MAX 512
 
 struct transfer_command {
 	const char *program; /* in messages: "eddy get" */
@@ -22,6 +23,7 @@ struct transfer_command {
 
 	/* Of the command line. */
 	const char *ca_file;
+	char authorization[sizeof("Basic ") + (LOGIN_MAX + 2) / 3 * 4]; /* of --login */
 	struct eddy_header headers[HEADERS_MAX + 1];
 	unsigned header_count;
 	struct eddy_client_retry retry;
@@ -40,8 +42,8 @@ struct transfer_command {
 	struct eddy_client_progress last;
 };
 
-/* Take an option that both commands have. `*at` is its index, and moves behind its value. Exits with
- * 2 if the value is missing or invalid, with 0 after --help.
+/* Take an option that both commands have. `*at` is its index, and moves behind its value. Exits
+ * with 2 if the value is missing or invalid, with 0 after --help.
  * Return: false if it is no such option. */
 bool transfer_command_option(struct transfer_command *command, char **argv, int *at);
 
@@ -51,6 +53,9 @@ const char *transfer_command_value(const struct transfer_command *command, char 
 /* Print a message and the usage, and exit with 2. */
 _Noreturn void transfer_command_misuse(const struct transfer_command *command, const char *text,
 				       const char *about);
+
+/* Exit with 2 if the URL contains a user name. The message does not repeat it. */
+void transfer_command_check_url(const struct transfer_command *command, const char *url);
 
 /* Run the command in a loop. SIGINT, SIGTERM and SIGHUP cancel it. Return: the exit status. */
 int transfer_command_run(struct transfer_command *command);
@@ -67,7 +72,8 @@ const char *transfer_command_printable(struct eddy_str text, char *out, size_t s
 /* Print what failed, with the client's description. */
 void transfer_command_fail(struct transfer_command *command, struct eddy_client *client);
 
-/* Print "NAME: 1.2 GiB in 45 s, 27.3 MiB/s, 2 retries", and about the digest unless that is NULL. */
+/* Print "NAME: 1.2 GiB in 45 s, 27.3 MiB/s, 2 retries", and about the digest unless that is
+ * NULL. */
 void transfer_command_sum_up(struct transfer_command *command, uint64_t size, uint64_t moved,
 			     const char *digest);
 

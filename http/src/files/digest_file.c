@@ -123,17 +123,14 @@ int eddyi_digest_announced(struct eddy_req *req, const char *name,
 int eddyi_digest_compare(struct eddy_req *req, const char *name,
 			 const struct eddyi_digests *announced, const struct eddyi_digests *actual)
 {
-	unsigned known = announced->known & actual->known;
+	enum eddyi_digest_algorithm algorithm = eddyi_digest_difference(announced, actual);
 
-	for (unsigned i = 0; i < EDDYI_DIGEST_COUNT; i++)
-		if (known & EDDYI_DIGEST_BIT(i) &&
-		    memcmp(announced->bytes[i], actual->bytes[i], eddyi_digest_len(i)) != 0)
-			return fail(req,
-				    eddyi_arena_printf(&req->arena,
-						       "the field %s does not match the bytes that "
-						       "arrived: their %s differs",
-						       name, eddyi_digest_name(i)));
-	return 0;
+	if (algorithm == EDDYI_DIGEST_COUNT)
+		return 0;
+	return fail(req, eddyi_arena_printf(&req->arena,
+					    "the field %s does not match the bytes that arrived: "
+					    "their %s differs",
+					    name, eddyi_digest_name(algorithm)));
 }
 
 int eddyi_digest_check(struct eddy_req *req, const char *name,

@@ -505,6 +505,19 @@ static const char *beneath(const struct eddy_uploads *uploads, const struct eddy
 	return whole.ptr;
 }
 
+/* Open a folder before the app runs, while standard output and error may still be closed: it does not
+ * take their numbers. */
+static int open_early(const char *path)
+{
+	int fd = eddyi_open_now(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), higher;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	higher = eddyi_fcntl_now(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	eddyi_close_now(fd);
+	return higher;
+}
+
 struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *dir,
 					  const struct eddy_uploads_options *options)
 {
@@ -512,7 +525,7 @@ struct eddy_uploads *eddy_app_add_uploads(union eddy_router router, const char *
 	struct eddy_app *app = router.group->owner.app;
 	struct eddy_uploads *uploads = eddy_app_alloc(app, sizeof(*uploads));
 	struct eddy_uploads_options *own = &uploads->options;
-	int fd = eddyi_open_now(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	int fd = open_early(dir);
 
 	if (fd < 0)
 		eddy_app_mistake(app, "can't receive uploads to the folder \"%s\": %s", dir,

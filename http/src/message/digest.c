@@ -26,6 +26,18 @@ const char *eddyi_digest_name(enum eddyi_digest_algorithm algorithm)
 	return algorithms[algorithm].name;
 }
 
+enum eddyi_digest_algorithm eddyi_digest_difference(const struct eddyi_digests *a,
+						    const struct eddyi_digests *b)
+{
+	unsigned i = 0;
+
+	while (i < EDDYI_DIGEST_COUNT &&
+	       (!(a->known & b->known & EDDYI_DIGEST_BIT(i)) ||
+		memcmp(a->bytes[i], b->bytes[i], eddyi_digest_len(i)) == 0))
+		i++;
+	return i;
+}
+
 /* Return: an algorithm, EDDYI_DIGEST_NAMED for another one. */
 static unsigned algorithm_of(struct eddy_str name)
 {

@@ -36,6 +36,11 @@ size_t eddyi_digest_len(enum eddyi_digest_algorithm algorithm);
 /* Get the name of an algorithm: "sha-256". */
 const char *eddyi_digest_name(enum eddyi_digest_algorithm algorithm);
 
+/* Compare the digests of those algorithms that both have.
+ * Return: the first algorithm whose digests differ, or EDDYI_DIGEST_COUNT. */
+enum eddyi_digest_algorithm eddyi_digest_difference(const struct eddyi_digests *a,
+						    const struct eddyi_digests *b);
+
 /* Parse the value of a digest field, its lines joined; .ptr NULL gives no digests.
  * Return: 0; -EBADMSG if it is malformed (RFC 9651), or a supported algorithm's value is not a byte
  * sequence of its length. */

@@ -5,7 +5,9 @@
 #include <eddy/internal/text.h>
 #include <errno.h>
 
-/* RFC 8187 section 3.2.1. */
+/* Besides letters and digits (RFC 8187 section 3.2.1). */
+static const char attr_chars[] = "!#$&+-.^_`|~";
+
 static bool is_attr_char(char c)
 {
 	return eddyi_syntax_is_tchar(c) && c != '*' && c != '\'' && c != '%';
@@ -19,17 +21,6 @@ static char *put_quoted_ascii(char *at, struct eddy_str name)
 		if (c == '"' || c == '\\')
 			*at++ = '\\';
 		*at++ = c >= 0x20 && c < 0x7f ? c : '_';
-	}
-	return at;
-}
-
-static char *put_escaped(char *at, struct eddy_str bytes)
-{
-	for (size_t i = 0; i < bytes.len; i++) {
-		if (is_attr_char(bytes.ptr[i]))
-			*at++ = bytes.ptr[i];
-		else
-			at = eddyi_percent_put(at, bytes.ptr[i]);
 	}
 	return at;
 }
@@ -52,7 +43,8 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
 	while (rest.len) {
 		size_t len = eddyi_str_utf8_len(rest);
 
-		at = put_escaped(at, len ? eddy_str(rest.ptr, len) : EDDY_STR("\xef\xbf\xbd"));
+		at = eddyi_percent_encode(
+			at, len ? eddy_str(rest.ptr, len) : EDDY_STR("\xef\xbf\xbd"), attr_chars);
 		rest = eddy_str_skip(rest, len ? len : 1);
 	}
 	*at = 0;

@@ -221,6 +221,24 @@ char *eddyi_percent_put(char *text, char byte)
 	return text;
 }
 
+static bool is_alphanumeric(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+char *eddyi_percent_encode(char *text, struct eddy_str bytes, const char *plain)
+{
+	for (size_t i = 0; i < bytes.len; i++) {
+		char c = bytes.ptr[i];
+
+		if (is_alphanumeric(c) || (c && strchr(plain, c)))
+			*text++ = c;
+		else
+			text = eddyi_percent_put(text, c);
+	}
+	return text;
+}
+
 /* ---- text in a buffer ---- */
 
 void eddyi_text_some(struct eddyi_text *text, struct eddy_str str)

@@ -61,6 +61,10 @@ EDDY_API int eddyi_percent_at(struct eddy_str str, size_t at);
 /* Write a byte as a percent escape, three characters. Return: the end of the text. */
 EDDY_API char *eddyi_percent_put(char *text, char byte);
 
+/* Write bytes, all but letters, digits and those of `plain` as percent escapes; without a NUL.
+ * Return: the end of the text. */
+EDDY_API char *eddyi_percent_encode(char *text, struct eddy_str bytes, const char *plain);
+
 /* ---- text in a buffer ---- */
 
 /* Text in a buffer of fixed size: `{ .at = buffer, .end = buffer + size }`. If a piece does not fit,
