@@ -12,40 +12,22 @@
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 #include <eddy/ws_room.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define NAME_MAX_LEN 31
 
-/* The socket of a client: a room that it is alone in, which may outlive it. */
-struct caller {
-	struct eddy_ws_room *room;
-	unsigned refs; /* the socket's, and one for each of its jobs */
-};
-
 struct job {
-	struct caller *caller;
+	struct eddy_ws_room *room; /* that the socket is alone in, and may be outlived by */
 	char name[NAME_MAX_LEN + 1];
 };
-
-static void unref(struct caller *caller)
-{
-	if (--caller->refs > 0)
-		return;
-	eddy_ws_room_unref(caller->room);
-	free(caller);
-}
 
 /* Return: 0, also if the client has left. */
 static int report(const struct job *job, const char *state)
 {
 	char text[100];
-	int r;
 
 	snprintf(text, sizeof(text), "%s: %s", job->name, state);
-	r = eddy_ws_room_send(job->caller->room, EDDY_WS_TEXT, eddy_str_from(text));
-	return r == -EPIPE ? 0 : r;
+	return eddy_ws_room_send(job->room, EDDY_WS_TEXT, eddy_str_from(text));
 }
 
 /* Does one job at a time. */
@@ -60,52 +42,51 @@ static int work(void *arg)
 		r = eddy_sleep(300 * EDDY_MS); /* the work */
 		if (r == 0)
 			report(&job, "is done");
-		unref(job.caller);
+		eddy_ws_room_unref(job.room);
 	}
 	while (eddy_chan_try_recv(queue, &job) == 0)
-		unref(job.caller);
+		eddy_ws_room_unref(job.room);
 	return r;
 }
 
 /* ---- the socket ---- */
 
-static int open_caller(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+static int open_socket(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
 {
-	struct caller *caller = calloc(1, sizeof(*caller));
+	struct eddy_ws_room *room = eddy_ws_room_new(NULL);
+	int r = eddy_ws_room_join(room, ws);
 
-	if (!caller)
-		return -ENOMEM;
-	caller->refs = 1;
-	caller->room = eddy_ws_room_new(NULL);
-	eddy_ws_set_data(ws, caller);
-	return 0;
+	if (r < 0)
+		eddy_ws_room_unref(room);
+	eddy_ws_set_data(ws, room);
+	return r;
 }
 
 static void closed(struct eddy_ws *ws)
 {
-	unref(eddy_ws_data(ws));
+	eddy_ws_room_unref(eddy_ws_data(ws));
 }
 
 /* Called for each message, or several: the route has .parks. An idle socket has no task. */
 static int serve(struct eddy_ws *ws, void *data)
 {
 	struct eddy_chan *queue = data;
-	struct job job = { .caller = eddy_ws_data(ws) };
+	struct job job = { .room = eddy_ws_data(ws) };
 	struct eddy_ws_message message;
 	bool queued;
-	int r = eddy_ws_room_join(job.caller->room, ws); /* it may be a member already */
+	int r;
 
-	if (r == -ENOMEM)
-		return r;
 	while ((r = eddy_ws_recv(ws, &message)) > 0) {
 		if (message.type != EDDY_WS_TEXT) {
 			eddy_ws_close(ws, EDDY_WS_UNSUPPORTED, "a job is text");
 			return 0;
 		}
 		snprintf(job.name, sizeof(job.name), "%.*s", EDDY_FMT(message.bytes));
+		eddy_ws_room_ref(job.room);
 		queued = eddy_chan_try_send(queue, &job) == 0;
-		job.caller->refs += queued;
 		r = report(&job, queued ? "waits" : "the queue is full");
+		if (!queued)
+			eddy_ws_room_unref(job.room);
 		if (r < 0)
 			return r;
 	}
@@ -127,7 +108,7 @@ int main(int argc, char **argv)
 			&(struct eddy_ws_options){
 				.parks = true,
 				.message_max = NAME_MAX_LEN,
-				.open = open_caller,
+				.open = open_socket,
 				.closed = closed,
 				.data = &queue,
 			});

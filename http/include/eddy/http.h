@@ -29,6 +29,7 @@
 #include <eddy/body_limit.h>
 #include <eddy/client.h>
 #include <eddy/client_transfer.h>
+#include <eddy/client_ws.h>
 #include <eddy/config.h>
 #include <eddy/cookie.h>
 #include <eddy/cors.h>
@@ -46,5 +47,7 @@
 #include <eddy/tls.h>
 #include <eddy/tree.h>
 #include <eddy/upload.h>
+#include <eddy/uploads.h>
+#include <eddy/ws_room.h>
 
 #endif

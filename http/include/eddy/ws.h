@@ -99,7 +99,7 @@ struct eddy_ws_options {
 	uint64_t pong_ns;
 	struct eddy_ws_deflate deflate;
 	/* Before the response to the handshake, while the request exists. May set fields and the data of
-	 * the socket. May suspend.
+	 * the socket, and let it join rooms. May suspend. If it fails, .closed is not called.
 	 * Return: 0; a status or -errno, which rejects the handshake. */
 	int (*open)(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws);
 	/* After the socket has ended, and its handler. Never suspends. */

@@ -13,7 +13,7 @@
  *
  * A message is framed once, and compressed once, for all members that take it. All members get the
  * messages of a room in the same order. A socket leaves its rooms when it ends. A room with one
- * member is a handle of that socket, which may outlive it.
+ * member is a handle of that socket, which may outlive it: eddy_ws_room_count() is 0 then.
  */
 #ifndef EDDY_WS_ROOM_H
 #define EDDY_WS_ROOM_H
@@ -29,7 +29,7 @@ struct eddy_ws_room;
 /* A zero field takes its default. */
 struct eddy_ws_room_options {
 	/* A member with more unsent bytes is too slow: it is closed with 1013. Default 1 MiB. */
-	size_t behind_max;
+	size_t lag_max;
 	bool skips; /* instead, it misses messages until it has caught up */
 	/* Of compression, for members with permessage-deflate without context takeover and with the
 	 * largest window; others get messages as they are. 1 to 9; default 1. */
@@ -40,12 +40,16 @@ struct eddy_ws_room_options {
 EDDY_WEBSOCKET_API struct eddy_ws_room *
 eddy_ws_room_new(const struct eddy_ws_room_options *options);
 
+/* Use the room in one more place, which gives it up as well. Any thread may call it. Return: `room`. */
+EDDY_WEBSOCKET_API struct eddy_ws_room *eddy_ws_room_ref(struct eddy_ws_room *room);
+
 /* Give up the room, which is freed once its last member has left. NULL: does nothing. */
 EDDY_WEBSOCKET_API void eddy_ws_room_unref(struct eddy_ws_room *room);
 
 /* Let a socket take the messages that are sent from now on; it may be in many rooms. On the socket's
- * loop. Never suspends.
- * Return: 0, also if it is a member; -ENOMEM, also if `room` is NULL; -EPIPE once the socket is closed. */
+ * loop, also in .open: messages then follow the handshake. Never suspends. Does nothing if it is a
+ * member, or closed.
+ * Return: 0; -ENOMEM, also if `room` is NULL. */
 EDDY_WEBSOCKET_API int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws);
 
 /* Let it take no further messages. On the socket's loop. Never suspends. */
@@ -53,8 +57,8 @@ EDDY_WEBSOCKET_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct edd
 
 /* Send a message to all members. It is copied. Messages that follow soon may leave with it, by one call
  * of the kernel. Any thread may call it. Never suspends.
- * Return: 0; -EPIPE if there are no members; -ENOBUFS if a loop has not yet taken .behind_max bytes of
- * earlier messages, and then no member gets it; -ENOMEM. */
+ * Return: 0, also without members; -ENOBUFS if a loop has not yet taken .lag_max bytes of earlier
+ * messages, and then no member gets it; -ENOMEM, also if `room` is NULL. */
 EDDY_WEBSOCKET_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,
 					 struct eddy_str bytes);
 

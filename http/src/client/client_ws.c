@@ -287,6 +287,7 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 		eddyi_ws_deflate_init(&ws->inflate, &shake->agreed.server, true, 0);
 	}
 	conn->response = NULL;
+	eddyi_ws_init(ws);
 	eddyi_ws_begin(ws);
 	eddyi_ws_take(ws, pending);
 	if (pending.len)

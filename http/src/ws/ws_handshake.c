@@ -105,6 +105,8 @@ void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
 	if (!served)
 		return;
+	if (!served->ws.link)
+		eddyi_ws_deinit(&served->ws);
 	if (served->route->options.closed)
 		served->route->options.closed(&served->ws);
 	served->ws.outcome.duration_ns = eddy_now() - served->began_ns;
@@ -147,8 +149,10 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 	served->ws.is_server = true;
 	served->ws.outcome.code = EDDY_WS_ABNORMAL;
 	served->began_ns = eddy_now();
+	eddyi_ws_init(&served->ws);
 	r = respond(req, res, &served->ws);
 	if (r != 0) {
+		eddyi_ws_deinit(&served->ws);
 		free(served);
 		return r;
 	}

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define BEHIND_MAX ((size_t)EDDY_MIB)
+#define LAG_MAX ((size_t)EDDY_MIB)
 /* Bytes that a loop has sent to its own members, until they are delivered at once. */
 #define TOGETHER_MAX ((size_t)(64 * EDDY_KIB))
 /* Smaller messages are not compressed. */
@@ -67,10 +67,18 @@ struct eddy_ws_room *eddy_ws_room_new(const struct eddy_ws_room_options *options
 	room->refs = 1;
 	if (options)
 		room->options = *options;
-	if (!room->options.behind_max)
-		room->options.behind_max = BEHIND_MAX;
+	if (!room->options.lag_max)
+		room->options.lag_max = LAG_MAX;
 	if (!room->options.level)
 		room->options.level = 1;
+	return room;
+}
+
+struct eddy_ws_room *eddy_ws_room_ref(struct eddy_ws_room *room)
+{
+	pthread_mutex_lock(&room->lock);
+	room->refs++;
+	pthread_mutex_unlock(&room->lock);
 	return room;
 }
 
@@ -136,7 +144,7 @@ static void give(const struct branch *branch, struct post *const *posts, size_t 
 
 		for (size_t i = 0; i < count; i++)
 			shared[i] = packs && posts[i]->packed ? posts[i]->packed : posts[i]->plain;
-		r = eddyi_ws_put_shared(ws, shared, count, options->behind_max);
+		r = eddyi_ws_put_shared(ws, shared, count, options->lag_max);
 		if (r == -ENOBUFS && !options->skips)
 			eddy_ws_close(ws, EDDY_WS_TRY_LATER, "messages are read too slowly");
 	}
@@ -251,18 +259,18 @@ static struct post *make_post(struct eddy_ws_room *room, enum eddy_ws_type type,
 	return post;
 }
 
-/* Hand the post to all branches; the lock is held. `*ret_own` becomes that of this loop, unless a message
- * is posted to it. Return: 0, -EPIPE, -ENOBUFS. */
+/* Hand the post to all branches; the lock is held. `*ret_own` becomes that of this loop,
+ * unless a message is posted to it. Return: 0, -ENOBUFS. */
 static int hand_out(struct eddy_ws_room *room, struct post *post, struct branch **ret_own)
 {
 	struct eddy_loop *self = eddy_loop_self();
 
 	*ret_own = NULL;
-	if (!room->count)
-		return -EPIPE;
 	for (struct branch *branch = room->branches; branch; branch = branch->next)
-		if (branch->len > room->options.behind_max)
+		if (branch->len > room->options.lag_max)
 			return -ENOBUFS;
+	if (!room->branches)
+		return 0;
 	if (room->last)
 		room->last->next = post;
 	room->last = post;
@@ -285,21 +293,28 @@ static int hand_out(struct eddy_ws_room *room, struct post *post, struct branch 
 int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct eddy_str bytes)
 {
 	struct branch *own;
-	bool packs, enough;
+	bool packs, unused, enough;
 	struct post *post;
+	size_t count;
 	int r;
 
+	if (!room)
+		return -ENOMEM;
 	pthread_mutex_lock(&room->lock);
+	count = room->count;
 	packs = room->packers;
 	pthread_mutex_unlock(&room->lock);
+	if (!count)
+		return 0;
 	post = make_post(room, type, bytes, packs);
 	if (!post)
 		return -ENOMEM;
 	pthread_mutex_lock(&room->lock);
 	r = hand_out(room, post, &own);
-	enough = own && (own->len > TOGETHER_MAX || own->len > room->options.behind_max);
+	unused = !post->refs;
+	enough = own && (own->len > TOGETHER_MAX || own->len > room->options.lag_max);
 	pthread_mutex_unlock(&room->lock);
-	if (r < 0)
+	if (unused)
 		free_post(post);
 	else if (enough)
 		take_posts(own);
@@ -355,9 +370,7 @@ int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws)
 
 	if (!room)
 		return -ENOMEM;
-	if (ws->state != EDDYI_WS_OPEN)
-		return -EPIPE;
-	if (*find(ws, room))
+	if (ws->state != EDDYI_WS_OPEN || *find(ws, room))
 		return 0;
 	member = calloc(1, sizeof(*member));
 	if (!member)

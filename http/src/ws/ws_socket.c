@@ -181,6 +181,8 @@ static void flow(struct eddy_ws *ws)
 	struct io_uring_sqe *sqe;
 	struct eddy_str next;
 
+	if (!ws->link)
+		return;
 	if (ws->pong && ws->queued <= ws->options->queue_max)
 		put_pong(ws);
 	if (eddy_op_is_started(&ws->out_op) || ws->state == EDDYI_WS_OVER)
@@ -242,7 +244,7 @@ static size_t send_now(struct eddy_ws *ws, struct iovec *pieces, size_t count)
 	int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 	ssize_t r;
 
-	if (ws->out || eddy_op_is_started(&ws->out_op) || seals(ws))
+	if (!ws->link || ws->out || eddy_op_is_started(&ws->out_op) || seals(ws))
 		return 0;
 	r = count == 1 ? eddyi_send_now(ws->wire->fd, pieces->iov_base, pieces->iov_len, flags) :
 			 eddyi_sendmsg_now(ws->wire->fd, &msg, flags);
@@ -465,6 +467,18 @@ static void set_timer(struct eddy_ws *ws, uint64_t at_ns)
 	eddy_timer_arm(&ws->timer, at_ns);
 }
 
+void eddyi_ws_deinit(struct eddy_ws *ws)
+{
+	eddyi_ws_leave_rooms(ws);
+	free_outs(ws->out);
+	free_outs(ws->later);
+	free_items(ws);
+	if (ws->compresses) {
+		eddyi_ws_deflate_deinit(&ws->inflate);
+		eddyi_ws_deflate_deinit(&ws->deflate);
+	}
+}
+
 /* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them; finish
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
@@ -482,13 +496,7 @@ static void settle(struct eddy_ws *ws)
 	    eddy_op_is_started(&ws->out_op))
 		return;
 	eddy_timer_disarm(&ws->timer);
-	eddyi_ws_leave_rooms(ws);
-	free_outs(ws->later);
-	free_items(ws);
-	if (ws->compresses) {
-		eddyi_ws_deflate_deinit(&ws->inflate);
-		eddyi_ws_deflate_deinit(&ws->deflate);
-	}
+	eddyi_ws_deinit(ws);
 	ws->link->finish(ws);
 }
 
@@ -580,7 +588,7 @@ static void tell_violation(struct eddy_ws *ws)
 
 void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
 {
-	if (ws->state != EDDYI_WS_OPEN)
+	if (ws->state != EDDYI_WS_OPEN || !ws->link)
 		return;
 	put_close(ws, code, eddy_str_from(reason));
 	if (ws->state != EDDYI_WS_OPEN)
@@ -832,7 +840,7 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options)
 	options->deflate.min = options->deflate.min ? options->deflate.min : DEFLATE_MIN;
 }
 
-void eddyi_ws_begin(struct eddy_ws *ws)
+void eddyi_ws_init(struct eddy_ws *ws)
 {
 	ws->last = &ws->first;
 	ws->out_last = &ws->out;
@@ -841,6 +849,10 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 	eddy_event_init(&ws->writable);
 	eddy_event_set(&ws->writable);
 	eddy_mutex_init(&ws->sending);
+}
+
+void eddyi_ws_begin(struct eddy_ws *ws)
+{
 	ws->input.is_server = ws->is_server;
 	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
@@ -851,6 +863,7 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 	ws->timer.fire = time_is_up;
 	if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
+	flow(ws);
 	want_more(ws);
 }
 

@@ -55,7 +55,7 @@ enum eddyi_ws_state {
  * 2. `out_op` sends the first of `out`, or encrypted bytes; with frames in `out` it is started.
  * 3. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
 struct eddy_ws {
-	const struct eddyi_ws_link *link;
+	const struct eddyi_ws_link *link; /* NULL: it has not begun */
 	struct eddyi_wire *wire;
 	const struct eddy_ws_options *options;
 	void *data;
@@ -109,8 +109,14 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options);
 /* Register the metrics of sockets. */
 void eddyi_ws_offer_figures(void);
 
-/* Begin with a connection whose handshake is complete. The caller has set `link`, `wire`, `options`,
- * `is_server`, and, with compression, `inflate` and `deflate`. */
+/* Begin with a zeroed socket whose `options` are set. Until the connection is there, what is sent is queued. */
+void eddyi_ws_init(struct eddy_ws *ws);
+
+/* Free what it owns, if it has not begun. */
+void eddyi_ws_deinit(struct eddy_ws *ws);
+
+/* Go on with a connection whose handshake is complete. The caller has set `link`, `wire`, `is_server`,
+ * and, with compression, `inflate` and `deflate`. */
 void eddyi_ws_begin(struct eddy_ws *ws);
 
 /* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has

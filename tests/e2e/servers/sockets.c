@@ -1,6 +1,6 @@
 /* sockets: a server of WebSockets, with all options of eddy/ws.h.
  *
- *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover] [--behind-max BYTES]
+ *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover] [--lag-max BYTES]
  *             [--skips]
  *
  * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. What one sends to /room
@@ -26,7 +26,7 @@ static const struct setting switches[] = {
 	{ "pong", setting_ms, offsetof(struct sockets, options.pong_ns) },
 	SETTING(struct sockets, "deflate", options.deflate.on),
 	SETTING(struct sockets, "takeover", options.deflate.takeover),
-	SETTING(struct sockets, "behind-max", room.behind_max),
+	SETTING(struct sockets, "lag-max", room.lag_max),
 	SETTING(struct sockets, "skips", room.skips),
 	{ 0 },
 };
