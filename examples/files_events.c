@@ -64,6 +64,7 @@ static int tell(struct eddy_req *req, struct eddy_res *res, const char *path, st
 	if (r < 0)
 		return r;
 	seen = is_near(time, LOADED_NS) ? UNKNOWN : time;
+	eddy_res_set_z(res, "x-accel-buffering", "no"); /* or nginx would keep events back */
 	r = eddy_res_events(res, NULL);
 	while (r == 0) {
 		struct eddy_case cases[] = { eddy_case_event(eddy_req_stopping(req)),

@@ -32,6 +32,7 @@ class Changes(Case):
         wire.send(request('GET', f'/api/events{query}', *fields))
         response = wire.read_head()
         self.assertEqual((response.status, response.header('content-type'), response.header('cache-control')), (200, 'text/event-stream', 'no-store'))
+        self.assertEqual(response.header('x-accel-buffering'), 'no')
         return wire
 
     def assertTells(self, wire, path):
