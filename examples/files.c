@@ -240,6 +240,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/plain", files_plain);
 	eddy_app_map_post(app, "/plain", files_plain_post);
 	eddy_app_map_get(app, "/api/files", files_api);
+	eddy_app_map_get(app, "/api/events", files_events);
 	eddy_app_map_post(app, "/api/move", files_move);
 	eddy_app_map_get(app, "/files/{path...}", get);
 	eddy_app_map_put(app, "/files/{path...}", put);

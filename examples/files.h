@@ -117,8 +117,15 @@ int files_send_list(struct eddy_req *req, struct eddy_res *res, const struct fil
 /* GET /files/{path}/: the list, as JSON if the client prefers that */
 int files_send_index(struct eddy_req *req, struct eddy_res *res, struct eddy_str path);
 
+/* Get the folder that ?path= names; without it, the folder that is served.
+ * Return: 0, -ENOENT if it is not public, -errno. */
+int files_folder_of(struct eddy_req *req, struct eddy_str *ret_path);
+
 /* GET /api/files */
 int files_api(struct eddy_req *req, struct eddy_res *res);
+
+/* GET /api/events */
+int files_events(struct eddy_req *req, struct eddy_res *res);
 
 /* ---- other routes ---- */
 

@@ -392,7 +392,7 @@ int files_send_index(struct eddy_req *req, struct eddy_res *res, struct eddy_str
 	return files_send_list(req, res, &files_html, path);
 }
 
-int files_api(struct eddy_req *req, struct eddy_res *res)
+int files_folder_of(struct eddy_req *req, struct eddy_str *ret_path)
 {
 	struct eddy_str path = EDDY_STR("");
 	int r = eddy_req_query_get(req, "path", &path);
@@ -401,5 +401,16 @@ int files_api(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	if (path.len > 1 && path.ptr[path.len - 1] == '/')
 		path.len--;
-	return eddy_path_is_public(path) ? files_send_list(req, res, &json, path) : 404;
+	if (!eddy_path_is_public(path))
+		return -ENOENT;
+	*ret_path = path;
+	return 0;
+}
+
+int files_api(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+	int r = files_folder_of(req, &path);
+
+	return r < 0 ? r : files_send_list(req, res, &json, path);
 }

@@ -13,7 +13,7 @@ const FILTER_FROM = 10; // a shorter list needs no filter
 export const mayChange = document.documentElement.dataset.upload === 'on';
 const mayDrop = matchMedia('(hover: hover)').matches; // a finger drags no files
 export const known = new Map(); // name -> {name, size, time, isFolder, folded}
-export const fresh = new Set(); // paths that this page has just made
+export const fresh = new Set(); // paths of entries that are new
 
 const rows = new Map(); // name -> the row in the table
 const groups = []; // bodies of the table; `list` holds their entries, `from` the position of the first
@@ -47,9 +47,13 @@ async function loadOnce() {
 		return why;
 	if (folder !== place.folder)
 		return null; // another load has been asked for
+	const before = new Set(known.keys());
 	known.clear();
-	for (const { name, size, mtime, type } of files)
+	for (const { name, size, mtime, type } of files) {
 		known.set(name, { name, size: size ?? 0, time: Date.parse(mtime), isFolder: type === 'folder', folded: folded(name) });
+		if (loaded && !before.has(name))
+			fresh.add(joined(folder, name));
+	}
 	order = null;
 	loaded = true;
 	return null;
@@ -253,6 +257,14 @@ export function render({ all } = {}) {
 	for (const b of document.querySelectorAll('[data-sort]'))
 		b.parentElement.setAttribute('aria-sort',
 			b.dataset.sort !== sort.by ? 'none' : sort.down ? 'descending' : 'ascending');
+}
+
+// The name of the entry that gets focus when these have gone.
+export function nameAfter(entries) {
+	const list = listed();
+	const gone = new Set(entries);
+	const at = list.indexOf(entries[0]);
+	return (list.slice(at).find(e => !gone.has(e)) ?? list.slice(0, at).findLast(e => !gone.has(e)))?.name;
 }
 
 // Give focus to an entry's link, also where its row is not made yet.

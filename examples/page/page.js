@@ -5,7 +5,8 @@ import { button, byId, say } from './dom.js';
 import { askDelete, askMove, newFolder, rename } from './change.js';
 import { fromDrop, fromPicker } from './chosen.js';
 import { download, downloadZip } from './download.js';
-import { known, listed, load, loadFirst, loadSoon, mayChange, pathOf, render, sortBy } from './list.js';
+import { known, listed, load, loadFirst, loadSoon, mayChange, nameAfter, pathOf, render, sortBy } from './list.js';
+import { listen } from './live.js';
 import { follow, place } from './place.js';
 import { select, selectAll, selectedOf } from './select.js';
 import { closeView, describeView, showView, step } from './view.js';
@@ -26,6 +27,7 @@ async function arrive() {
 	scrollTo(0, 0);
 	if (!place.file)
 		byId('title').focus();
+	listen();
 	if (await loadFirst())
 		say(`${byId('title').textContent}: ${byId('summary').textContent}.`);
 	describeView();
@@ -38,14 +40,6 @@ document.querySelector('.skip').addEventListener('click', e => {
 });
 
 /* ---- the list ---- */
-
-// The name of the entry that gets focus when these have gone.
-function nameAfter(entries) {
-	const list = listed();
-	const gone = new Set(entries);
-	const at = list.indexOf(entries[0]);
-	return (list.slice(at).find(e => !gone.has(e)) ?? list.slice(0, at).findLast(e => !gone.has(e)))?.name;
-}
 
 function get(entries) {
 	const [entry] = entries;
@@ -209,6 +203,7 @@ byId('host').textContent = location.host;
 follow();
 paintSoon();
 showView(false);
+listen();
 loadFirst().then(describeView);
 if (mayChange)
 	resumeKept();

@@ -93,7 +93,7 @@ def run_file(path):
 
 # What page.mjs looks at in a run without names: each way through the page once. All of it takes longer than the other files together.
 SMOKE = ('the list shows names', 'a strict CSP', 'files may be dropped', 'a link downloads', 'a download whose connection was cut',
-         'axe finds no barrier: empty', 'without JavaScript: upload by a form')
+         'what one window uploads', 'axe finds no barrier: empty', 'without JavaScript: upload by a form')
 
 
 def only():

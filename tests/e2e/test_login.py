@@ -39,7 +39,8 @@ class Login(Case):
 
     def test_every_route(self):
         server = self.start()
-        for data in (request('GET', '/'), request('GET', '/page/page.css'), request('GET', '/plain'), request('GET', '/api/files'), request('GET', '/files/'),
+        for data in (request('GET', '/'), request('GET', '/page/page.css'), request('GET', '/plain'), request('GET', '/api/files'),
+                     request('HEAD', '/api/events'), request('GET', '/files/'),
                      request('GET', '/files/file'), request('HEAD', '/files/file'), request('GET', '/files/?zip'), request('PUT', '/files/x', body='x'),
                      request('PUT', '/files/x/'), request('DELETE', '/files/file'), form(part('f', b'x', 'x')), request('PATCH', '/files/file', body='x'),
                      request('POST', '/api/move', 'Content-Type: application/json', body='{"from":"file","to":"x"}'), request('GET', '/nowhere'),

@@ -12,6 +12,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { Scene, barriers, chromium, complaints, foreign, launch, sha, until } from './scene.mjs';
 import * as folders from './page_folders.mjs';
+import * as live from './page_live.mjs';
 import * as plain from './page_plain.mjs';
 
 const MIB = 1024 * 1024;
@@ -870,7 +871,7 @@ test('on paper is the whole list, and nothing to press', { files: HUNDREDS, cont
 	assert.ok(await s.page.locator('tbody tr').count() < 700);
 });
 
-for (const [name, options, run] of folders.cases)
+for (const [name, options, run] of [...folders.cases, ...live.cases])
 	test(name, options, run);
 
 for (const [name, run, options] of plain.cases)
