@@ -314,6 +314,16 @@ class Rooms(Sockets):
                 other.send(TEXT, 'alone')
                 self.assertEqual(other.message(), (TEXT, b'alone'))
 
+    def test_rooms_joined_at_the_handshake(self):
+        """Messages that are sent before the response follow it; a handshake that is rejected leaves the room."""
+        server = self.serve_sockets()
+        with Socket(server, '/early') as ws:
+            self.assertEqual(ws.message(), (TEXT, b'welcome'))
+            with Socket(server, '/early?reject') as other:
+                self.assertEqual(other.response.status, 403)
+            ws.send(TEXT, 'x')
+            self.assertEqual((ws.message(), ws.message()), ((TEXT, b'welcome'), (TEXT, b'x')))
+
     def join(self, ws):
         """Once its own message has come, it is in the room."""
         ws.send(TEXT, 'x')

@@ -4,7 +4,7 @@
  *             [--skips]
  *
  * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. What one sends to /room
- * all get.
+ * all get; at /early sockets join it before the handshake is answered.
  */
 #include "settings.h"
 
@@ -70,6 +70,18 @@ static int chat(struct eddy_ws *ws, void *data)
 	return r;
 }
 
+/* Joins, and says so to all, before the response. */
+static int join_early(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+{
+	struct eddy_ws_room *room = eddy_req_context(req);
+	int r = eddy_ws_room_join(room, ws);
+
+	(void)res;
+	if (r == 0)
+		r = eddy_ws_room_send(room, EDDY_WS_TEXT, EDDY_STR("welcome"));
+	return r == 0 && eddy_req_query(req).len ? 403 : r;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const protocols[] = { "echo", "other", NULL };
@@ -90,6 +102,10 @@ int main(int argc, char **argv)
 	options.parks = false;
 	options.data = room;
 	eddy_app_map_ws(app, "/room", chat, &options);
+	eddy_app_set_context(app, room);
+	options.open = join_early;
+	eddy_app_map_ws(app, "/early", chat, &options);
+	options.open = NULL;
 	options.streams = true;
 	eddy_app_map_ws(app, "/pieces", echo_pieces, &options);
 	r = eddy_app_run_blocking(app);
