@@ -109,7 +109,7 @@ def install(root, layer, build, prefix, *options, env=None):
 FEATURES = {
     'config': (r'\S*(?:(?<!eddy_transfer_)(?<!eddy_offload_)config|toml|_Z)\S*', r'NEEDED.*(stdc\+\+|toml)', 'eddy_app_with_config(app, "a");',
                'eddy-http was built without configuration files'),
-    'multipart': (r'\S*(?:multipart|eddyi?_part|save_all)\S*', None, 'eddy_req_save_all(0, 0, 0, 0);', 'eddy-http was built without forms'),
+    'multipart': (r'\S*(?:multipart|eddyi?_part(?!ial)|save_all)\S*', None, 'eddy_req_save_all(0, 0, 0, 0);', 'eddy-http was built without forms'),
     'tls': (r'\S*(?:wolf|eddyi?_\w*tls)\w*', r'NEEDED.*wolfssl', 'eddy_app_use_tls(app, 0);',
             'eddy-http was built without TLS'),
 }

@@ -36,7 +36,7 @@ cd "$PWD"
 mount -t proc proc /proc
 export HOME=$scratch/layer/home
 mkdir ~ ~/shared
-head -c 100000 /dev/urandom >holiday.mp4
+head -c 100000 /dev/urandom | tee holiday.mp4 >large.iso
 echo silent >~/.curlrc    # as it is of progress on a terminal
 sudo() { "$@"; }
 fails() { # LINE

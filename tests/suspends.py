@@ -29,6 +29,7 @@ POINTERS = {
     'eddyi_render_error': 'the eddy_err_fn of an app',
     'eddy_res_error': 'the same',
     'eddy_rule_check': 'predicates of rules',
+    'eddy_res_interim': 'the verb of a stream',
 }
 
 # Calls after which it never comes to a wait.
@@ -68,6 +69,8 @@ class Calls:
         file = section = caller = target = None
         for line in done.stdout.split('\n'):
             if match := re.match(r'([0-9a-f]+) <(.+)>:$', line):
+                if target:    # a function may end with a jump
+                    self.callees[caller].add(target)
                 caller, target = (file, match[2]), None
                 self.places[file, section].append((int(match[1], 16), match[2]))
             elif match := re.match(r'(\S+\.o):\s+file format', line):

@@ -305,7 +305,8 @@ class Draft(Resumable):
                 url = self.create(server)
                 with server.connect() as wire:
                     wire.send(self.append(url, 0, b'', 'Content-Length: 100000') + b'x' * 5000)
-                    time.sleep(0.02)
+                    bytes_of = self.path('.eddy-uploads/' + url.rpartition('/')[2])
+                    self.eventually(lambda: os.path.getsize(bytes_of) == 5000)
                     if second == 'PATCH':
                         response = server.ask(self.append(url, 0, b'y'))
                         self.assertEqual((response.status, response.header('upload-offset')), (409, '5000'))

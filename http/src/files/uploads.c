@@ -306,9 +306,12 @@ static int check_digests(struct eddy_req *req, struct eddyi_partial *partial,
 {
 	struct eddy_str first = eddyi_partial_text(partial, EDDYI_REPR_DIGEST);
 	struct eddyi_digests announced[2] = { 0 };
-	int r = eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced[1]);
+	int r;
 
 	ret_known->known = 0;
+	if (!EDDYI_TLS)
+		return 0;
+	r = eddyi_digest_announced(req, EDDYI_REPR_DIGEST, &announced[1]);
 	if (r == 0)
 		r = eddyi_digest_parse(first, &announced[0]);
 	if (r == 0 && (announced[0].known | announced[1].known))
@@ -373,7 +376,7 @@ int eddyi_uploads_complete(struct eddy_uploads *uploads, struct eddy_req *req, s
 	struct stat st;
 	int r = path.ptr ? open_target(uploads, req, path, &target) : -ENOMEM;
 
-	if (EDDYI_TLS && r == 0)
+	if (r == 0)
 		r = check_digests(req, partial, &known);
 	if (r == 0 && known.known && eddyi_fstat_now(partial->fd, &st) < 0)
 		r = -errno;
@@ -381,7 +384,7 @@ int eddyi_uploads_complete(struct eddy_uploads *uploads, struct eddy_req *req, s
 		r = judge_partial(uploads, req, res, partial, path, &target);
 	if (r == 0)
 		r = publish(uploads, req, res, partial, &target);
-	if (r == 0 && known.known)
+	if (EDDYI_TLS && r == 0 && known.known)
 		eddyi_digest_keep(partial->fd, &st, &known);
 	return r;
 }
