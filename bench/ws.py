@@ -1,7 +1,8 @@
 """What WebSockets cost: ./dev bench ws.
 
-Messages that are echoed, beside bare liburing (ws_bare.c); messages to a room of a thousand sockets; memory of idle sockets. With --ws
-FOLDER, in whose node_modules is ws of npm, that server takes part (peers/ws.mjs), with --uws PROGRAM one of uWebSockets (peers/ws_uws.cpp).
+Messages that are echoed, beside bare liburing (ws_bare.c); messages to a room of a thousand sockets, and to a thousand streams of server-sent
+events; memory of idle sockets and streams. With --ws FOLDER, in whose node_modules is ws of npm, that server takes part (peers/ws.mjs), with
+--uws PROGRAM one of uWebSockets (peers/ws_uws.cpp).
 The client is ws_load.c, which checks what comes back. Figures are of the servers' processor time, that of the kernel's workers included.
 
 Goals: a message takes at most 1.10 of the processor time of bare; a delivery to a room at most half of that of npm's ws; an idle socket
@@ -33,11 +34,12 @@ OTHERS = 200
 
 @dataclasses.dataclass
 class Kind:
-    """A server, started anew for each part, and a path of it. A room is at /room, a small response at /hello."""
+    """A server, started anew for each part, and a path of it. A room is at /room, a small response at /hello, streams of events at /events."""
     name: str
     command: tuple
     path: str = '/echo'
     has_room: bool = True
+    has_events: bool = False
 
     def start(self, bench):
         port = free_port()
@@ -47,12 +49,12 @@ class Kind:
 def kinds(bench, args):
     eddy = (bench.program('ws_eddy'), '127.0.0.1:{port}')
     yield Kind('bare', (bench.program('ws_bare'), '{port}'), has_room=False)
-    yield Kind('eddy', eddy)
+    yield Kind('eddy', eddy, has_events=True)
     yield Kind('eddy, parked', eddy, '/parked', has_room=False)
     if 'before' in bench.builds:
-        yield Kind('eddy (before)', (bench.program('ws_eddy', 'before'), '127.0.0.1:{port}'))
+        yield Kind('eddy (before)', (bench.program('ws_eddy', 'before'), '127.0.0.1:{port}'), has_events=True)
     if args.ws:
-        yield Kind("npm's ws", (which('node'), os.path.join(peers.CONFIGS, 'ws.mjs'), '{port}', args.ws))
+        yield Kind("npm's ws", (which('node'), os.path.join(peers.CONFIGS, 'ws.mjs'), '{port}', args.ws), has_events=True)
     if args.uws:
         yield Kind('uWebSockets', (os.path.abspath(args.uws), '{port}'))
 
@@ -125,6 +127,16 @@ def fan_lines(bench, args):
     yield ''
 
 
+def events_lines(bench, args):
+    turns.say(f'{args.receivers} streams of events')
+    with started(bench, [kind for kind in kinds(bench, args) if kind.has_events]) as pairs:
+        samples = take(pairs, args, lambda _, server:
+                       load(bench, 'events', server.port, '/events', server.pid, args.receivers, FAN_SIZE, args.seconds, FLIGHT))
+    yield f'Events of {FAN_SIZE} bytes to {args.receivers:,} streams, {FLIGHT} at a time:\n'
+    yield from table(samples, 'delivery', 'deliveries', ["npm's ws"])
+    yield ''
+
+
 # ---- memory ----
 
 def anonymous_bytes(server):
@@ -163,21 +175,22 @@ def bytes_each(bench, args, kind, mode, path, count):
 def idle_lines(bench, args):
     count = min(args.idle, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - OTHERS)
     yield f'Memory of each of {count:,} idle connections, whose sockets have echoed a message:\n'
-    yield '| | of HTTP | WebSocket | beyond |'
+    yield '| | of HTTP | socket or stream | beyond |'
     yield '|---|--:|--:|--:|'
     for kind in kinds(bench, args):
         if kind.name == 'bare':
             continue
-        turns.say(f'{count} idle sockets of {kind.name}')
-        taken = [(bytes_each(bench, args, kind, 'held', '/hello', count), bytes_each(bench, args, kind, 'idle', kind.path, count))
-                 for _ in range(min(args.rounds, 3))]
-        http, ws, beyond = (statistics.median(values) / 1024 for values in ([a for a, _ in taken], [b for _, b in taken], [b - a for a, b in taken]))
-        yield f'| {kind.name} | {http:.2f} KiB | {ws:.2f} KiB | {beyond:.2f} KiB |'
-    # Streams of events would be one more line: held at a path that sends them, of which only the head is awaited.
+        modes = [(kind.name, 'idle', kind.path)] + [(f'{kind.name}, streams of events', 'held', '/events')] * kind.has_events
+        for name, mode, path in modes:
+            turns.say(f'{count} idle connections of {name}')
+            taken = [(bytes_each(bench, args, kind, 'held', '/hello', count), bytes_each(bench, args, kind, mode, path, count))
+                     for _ in range(min(args.rounds, 3))]
+            http, own, beyond = (statistics.median(values) / 1024 for values in zip(*((a, b, b - a) for a, b in taken)))
+            yield f'| {name} | {http:.2f} KiB | {own:.2f} KiB | {beyond:.2f} KiB |'
     yield ''
 
 
-PARTS = {'echo': echo_lines, 'room': fan_lines, 'idle': idle_lines}
+PARTS = {'echo': echo_lines, 'room': fan_lines, 'events': events_lines, 'idle': idle_lines}
 
 
 def lines(bench, args):
@@ -197,7 +210,7 @@ def smoke(build):
             return
         args = argparse.Namespace(rounds=1, seconds=0.05, receivers=20, idle=20, calm=0.02, ws=None, uws=None, only=None)
         text = list(lines(bench, args))
-        yield 'ws', '' if len(text) == 3 * 7 + 5 + 6 else '\n'.join(text)
+        yield 'ws', '' if len(text) == 3 * 7 + 5 + 5 + 7 else '\n'.join(text)
 
 
 def main(arguments):
@@ -205,8 +218,8 @@ def main(arguments):
     parser.add_argument('--only', action='append', choices=PARTS, help='of the parts only these')
     parser.add_argument('--rounds', type=int, default=9, help='samples of each server, which take turns (9; 3 of memory)')
     parser.add_argument('--seconds', type=float, default=0.5, help='length of a sample (0.5)')
-    parser.add_argument('--receivers', type=int, default=RECEIVERS, help=f'sockets in a room ({RECEIVERS})')
-    parser.add_argument('--idle', type=int, default=IDLE, help=f'idle sockets ({IDLE}), as far as the limit of descriptors allows')
+    parser.add_argument('--receivers', type=int, default=RECEIVERS, help=f'sockets in a room, and streams of events ({RECEIVERS})')
+    parser.add_argument('--idle', type=int, default=IDLE, help=f'idle connections ({IDLE}), as far as the limit of descriptors allows')
     parser.add_argument('--build', required=True, help=argparse.SUPPRESS)
     parser.add_argument('--before', help='the build folder of an eddy to compare with')
     parser.add_argument('--ws', metavar='FOLDER', help="beside npm's ws, whose node_modules are there")

@@ -1,14 +1,15 @@
-/* ws_load: a client that loads a server of WebSockets on 127.0.0.1.
+/* ws_load: a client that loads a server of WebSockets, or of server-sent events, on 127.0.0.1.
  *
  *     ws_load echo PORT PATH PID SOCKETS SIZE SECONDS text|binary
  *     ws_load fan PORT PATH PID SOCKETS SIZE SECONDS FLIGHT
+ *     ws_load events PORT PATH PID STREAMS SIZE SECONDS FLIGHT
  *     ws_load idle PORT PATH SOCKETS
  *     ws_load held PORT PATH SOCKETS
  *
  * echo: each socket sends a message, waits until it has come back, and sends the next. fan: the sockets are
  * one room, and the first of them sends text, of which FLIGHT messages are on their way; deliveries are
  * counted. Both check the messages, and print their number, the seconds, and the processor time of the
- * process PID. idle: each socket echoes one message, and then nothing happens until a byte is on stdin.
+ * process PID. events: likewise with the streams of GET PATH, to which POST PATH sends its body. idle: each socket echoes one message, and then nothing happens until a byte is on stdin.
  * held: likewise with connections of HTTP that have got the head of a response.
  *
  * A message has a number of eight digits and a pattern. All frames of a run have the same mask.
@@ -33,6 +34,8 @@
 #define EVENTS 256
 #define BUFFER (256u << 10)
 #define DIGITS 8
+/* Before the payload of an event. */
+#define DATA "data: "
 /* The longest head of a frame, without a mask. */
 #define HEAD_MAX 10
 #define MASK 4
@@ -56,6 +59,8 @@ struct sock {
 	uint32_t sent;     /* messages, the current one included */
 	uint64_t gone;     /* bytes of the current one */
 	unsigned char out[HEAD_MAX + MASK + DIGITS];
+	char line[sizeof(DATA) - 1 + DIGITS]; /* of events, the begin of the one that arrives */
+	uint8_t line_len;
 };
 
 static struct {
@@ -63,6 +68,10 @@ static struct {
 	size_t count;
 	int epoll;
 	bool is_fan;
+	int publisher; /* of events; else 0 */
+	uint32_t published;
+	char *post; /* the request that publishes; its body is the last `size` bytes of `post_len` */
+	size_t post_len;
 	unsigned char opcode;
 	unsigned char mask[MASK];
 	unsigned char head[HEAD_MAX + MASK]; /* of a frame to send */
@@ -331,6 +340,58 @@ static void take(struct sock *sock, const char *bytes, size_t len)
 	}
 }
 
+/* ---- events ---- */
+
+static void check_line(struct sock *sock)
+{
+	char want[sizeof(sock->line) + 1];
+
+	if (sock->line_len < sizeof(DATA) - 1 || memcmp(sock->line, DATA, sizeof(DATA) - 1))
+		return;
+	memcpy(want, DATA, sizeof(DATA) - 1);
+	put_number(sock->received, (unsigned char *)want + sizeof(DATA) - 1);
+	if (sock->line_len != sizeof(sock->line) || memcmp(sock->line, want, sizeof(sock->line)))
+		die("event %u is another one", sock->received);
+	sock->received++;
+	load.messages++;
+}
+
+/* Lines of chunks and of other fields have nothing to check. */
+static void take_lines(struct sock *sock, const char *bytes, size_t len)
+{
+	while (len) {
+		const char *end = memchr(bytes, '\n', len);
+		size_t here = end ? (size_t)(end - bytes) : len,
+		       room = sizeof(sock->line) - sock->line_len, kept = here < room ? here : room;
+
+		memcpy(sock->line + sock->line_len, bytes, kept);
+		sock->line_len += (uint8_t)kept;
+		if (end) {
+			check_line(sock);
+			sock->line_len = 0;
+			here++;
+		}
+		bytes += here;
+		len -= here;
+	}
+}
+
+/* Publish as many events as may be on their way. */
+static void publish(void)
+{
+	while (load.published * load.count < load.messages + load.flight * load.count) {
+		put_number(load.published++,
+			   (unsigned char *)load.post + load.post_len - load.size);
+		if (send(load.publisher, load.post, load.post_len, MSG_NOSIGNAL) !=
+		    (ssize_t)load.post_len)
+			die("send: %s", strerror(errno));
+	}
+	while (recv(load.publisher, buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+		;
+}
+
+/* ---- the loop ---- */
+
 static void turn(void)
 {
 	struct epoll_event events[EVENTS];
@@ -347,9 +408,13 @@ static void turn(void)
 		r = recv(sock->fd, buffer, sizeof(buffer), MSG_DONTWAIT);
 		if (r == 0 || (r < 0 && errno != EAGAIN))
 			die("the server has closed a socket");
-		if (r > 0)
+		if (r > 0 && load.publisher)
+			take_lines(sock, buffer, (size_t)r);
+		else if (r > 0)
 			take(sock, buffer, (size_t)r);
 	}
+	if (load.publisher)
+		publish();
 	if (load.is_fan)
 		send_to_room();
 }
@@ -369,7 +434,7 @@ static void measure(pid_t pid, double seconds)
 	double began, cpu;
 	uint64_t before;
 
-	for (size_t i = 0; i < (load.is_fan ? 0 : load.count); i++)
+	for (size_t i = 0; i < (load.is_fan || load.publisher ? 0 : load.count); i++)
 		send_next(&load.socks[i]);
 	turn_until(seconds_of(CLOCK_MONOTONIC) + WARM_UP * seconds, load.count);
 	before = load.messages;
@@ -400,6 +465,44 @@ static void fan(int port, char **words)
 	measure(atoi(words[1]), atof(words[4]));
 }
 
+static void make_post(int port, const char *path)
+{
+	size_t size = strlen(path) + 256 + load.size;
+
+	load.post = malloc(size);
+	if (!load.post)
+		die("no request");
+	load.post_len = (size_t)snprintf(load.post, size,
+					 "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+					 "Content-Length: %llu\r\n\r\n%.*s",
+					 path, port, (unsigned long long)load.size, (int)load.size,
+					 load.pattern);
+}
+
+/* Return: a connection that has got the head of the response. */
+static int get(int port, const char *path)
+{
+	char request[512];
+
+	snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", path,
+		 port);
+	return ask(port, request, " 200 ");
+}
+
+static void events(int port, char **words)
+{
+	load.flight = strtoull(words[5], NULL, 10);
+	make_message(strtoull(words[3], NULL, 10), 1);
+	make_post(port, words[0]);
+	make_socks(strtoul(words[2], NULL, 10));
+	for (size_t i = 0; i < load.count; i++) {
+		load.socks[i].fd = get(port, words[0]);
+		watch(&load.socks[i], EPOLL_CTL_ADD, EPOLLIN);
+	}
+	load.publisher = get(port, "/hello");
+	measure(atoi(words[1]), atof(words[4]));
+}
+
 static void await_stdin(void)
 {
 	char byte;
@@ -427,12 +530,9 @@ static void idle(int port, char **words)
 static void held(int port, char **words)
 {
 	size_t count = strtoul(words[1], NULL, 10);
-	char request[512];
 
-	snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n",
-		 words[0], port);
 	for (size_t i = 0; i < count; i++)
-		ask(port, request, " 200 ");
+		get(port, words[0]);
 	await_stdin();
 }
 
@@ -443,10 +543,8 @@ int main(int argc, char **argv)
 		int words;
 		void (*run)(int port, char **words);
 	} modes[] = {
-		{ "echo", 6, echo },
-		{ "fan", 6, fan },
-		{ "idle", 2, idle },
-		{ "held", 2, held },
+		{ "echo", 6, echo }, { "fan", 6, fan },   { "events", 6, events },
+		{ "idle", 2, idle }, { "held", 2, held },
 	};
 	struct rlimit limit;
 

@@ -1,4 +1,4 @@
-// WebSockets that are echoed, and a room, by npm's ws.
+// WebSockets that are echoed, and a room, by npm's ws; streams of events by Node's http.
 //
 //     node ws.mjs PORT MODULES     MODULES: a folder with node_modules
 import { createRequire } from 'node:module'
@@ -9,7 +9,33 @@ const [port, modules] = process.argv.slice(2)
 const require = createRequire(join(resolve(modules), 'x.js'))
 const { WebSocketServer } = require('ws')
 
-const server = createServer((request, response) => response.end('Hello, World!'))
+const streams = new Set()
+let number = 0
+
+function publish(request, response) {
+  let body = ''
+  request.setEncoding('utf8').on('data', text => { body += text }).on('end', () => {
+    const event = `id: ${++number}\ndata: ${body}\n\n`
+    for (const stream of streams)
+      stream.write(event)
+    response.writeHead(204).end()
+  })
+}
+
+function subscribe(response) {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).flushHeaders()
+  streams.add(response)
+  response.on('close', () => streams.delete(response))
+}
+
+const server = createServer((request, response) => {
+  if (request.url !== '/events')
+    response.end('Hello, World!')
+  else if (request.method === 'POST')
+    publish(request, response)
+  else
+    subscribe(response)
+})
 const echo = new WebSocketServer({ noServer: true })
 const room = new WebSocketServer({ noServer: true })
 
