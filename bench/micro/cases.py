@@ -153,6 +153,14 @@ CODEC = Case('codec', 'Encoding', [
 ], 'Text, in pieces of 64 KiB, at the levels and windows that are default. What a loop can be held for is a step.')
 
 
+SCRIPTS = (('ascii', 'ASCII'), ('german', 'German'), ('chinese', 'Chinese'))
+
+UTF8 = Case('utf8', 'Whether text is UTF-8', [
+    Program(f'{how}-{script}', 'utf8', f'{how} {script} {{s}}') for script, _ in SCRIPTS for how in ('parts', 'characters')
+], [Row(f'{name}, a KiB', f'parts-{script}', f'characters-{script}', 'character by character', 1.0) for script, name in SCRIPTS],
+    'As WebSockets check it: in parts of 8 KiB that may end within a character, by one shift a byte, and 32 bytes of ASCII at a time.')
+
+
 # What a token may take beside OpenSSL's bare verification. The other algorithms are wolfCrypt's.
 WHOLE = {'HS256': 3, 'RS256': 1.4, 'PS256': 1.4, 'ES256': 1.4}
 SIGNED = ('HS256', 'RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'Ed25519', 'Ed448')
@@ -184,8 +192,8 @@ def parked(name, count):
 
 
 MILLION = 'parked-million'
-CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, verifying(SIGNED), OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
-SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, verifying(('HS256', 'ES256')), OTHERS, parked('parked', 1000)]
+CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, verifying(SIGNED), OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
+SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, verifying(('HS256', 'ES256')), OTHERS, parked('parked', 1000)]
 
 
 def chosen(names):
