@@ -90,7 +90,7 @@ struct handshake {
 	const struct eddy_ws_options *options;
 	struct eddyi_arena arena; /* of texts */
 	struct eddyi_head head;   /* of the response */
-	struct eddyi_ws_extension wanted, agreed;
+	struct eddyi_ws_extension agreed;
 	bool compresses;
 	struct eddy_str protocol; /* chosen; .ptr NULL: none */
 	char key[EDDYI_WS_KEY_LEN + 1];
@@ -132,7 +132,6 @@ static struct eddy_str join_protocols(struct handshake *shake)
 static int make_fields(struct handshake *shake)
 {
 	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
-	struct eddyi_ws_side side = { deflate->takeover, EDDYI_WS_WINDOW_MAX };
 	struct eddy_str protocols = join_protocols(shake);
 	struct eddy_header *field = shake->fields;
 	unsigned char nonce[NONCE_LEN];
@@ -145,8 +144,7 @@ static int make_fields(struct handshake *shake)
 	*field++ = (struct eddy_header){ "sec-websocket-version", "13" };
 	*field++ = (struct eddy_header){ "sec-websocket-key", shake->key };
 	if (deflate->on) {
-		shake->wanted = (struct eddyi_ws_extension){ side, side };
-		eddyi_ws_extension_offer(&shake->wanted, shake->extension);
+		eddyi_ws_extension_offer(deflate->takeover, shake->extension);
 		*field++ = (struct eddy_header){ "sec-websocket-extensions", shake->extension };
 	}
 	if (protocols.len)
@@ -189,11 +187,12 @@ static bool take_protocol(struct handshake *shake)
 
 static bool take_extension(struct handshake *shake)
 {
+	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
 	struct eddy_str value = field(shake, "sec-websocket-extensions");
 
 	shake->compresses = value.len > 0;
-	return !value.len || (shake->options->deflate.on &&
-			      eddyi_ws_extension_check(value, &shake->wanted, &shake->agreed));
+	return !value.len ||
+	       (deflate->on && eddyi_ws_extension_check(value, deflate->takeover, &shake->agreed));
 }
 
 /* Return: 0, -errno. */

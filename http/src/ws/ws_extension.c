@@ -79,33 +79,29 @@ static bool read_member(struct eddy_str member, struct both *ret_both)
 	}
 }
 
-/* Take part in no more than the other end does. */
-static void restrict_side(struct eddyi_ws_side *side, const struct params *params)
+static struct eddyi_ws_side agree(const struct params *params, bool takeover)
 {
-	side->keeps &= !params->forgets;
-	if (params->bits && params->bits < side->bits)
-		side->bits = params->bits;
+	return (struct eddyi_ws_side){ takeover && !params->forgets,
+				       params->bits ? params->bits : EDDYI_WS_WINDOW_MAX };
 }
 
-static void format(const struct eddyi_ws_extension *extension, bool offers_bits,
-		   char text[EDDYI_WS_EXTENSION_SIZE])
+static void format_reply(const struct eddyi_ws_extension *agreed,
+			 char reply[EDDYI_WS_EXTENSION_SIZE])
 {
 	char server[48] = "", client[48] = "";
 
-	if (extension->server.bits < EDDYI_WS_WINDOW_MAX)
+	if (agreed->server.bits < EDDYI_WS_WINDOW_MAX)
 		snprintf(server, sizeof(server), "; server_max_window_bits=%u",
-			 extension->server.bits);
-	if (extension->client.bits < EDDYI_WS_WINDOW_MAX)
+			 agreed->server.bits);
+	if (agreed->client.bits < EDDYI_WS_WINDOW_MAX)
 		snprintf(client, sizeof(client), "; client_max_window_bits=%u",
-			 extension->client.bits);
-	else if (offers_bits)
-		strcpy(client, "; client_max_window_bits");
-	snprintf(text, EDDYI_WS_EXTENSION_SIZE, NAME "%s%s%s%s",
-		 extension->server.keeps ? "" : "; server_no_context_takeover",
-		 extension->client.keeps ? "" : "; client_no_context_takeover", server, client);
+			 agreed->client.bits);
+	snprintf(reply, EDDYI_WS_EXTENSION_SIZE, NAME "%s%s%s%s",
+		 agreed->server.keeps ? "" : "; server_no_context_takeover",
+		 agreed->client.keeps ? "" : "; client_no_context_takeover", server, client);
 }
 
-bool eddyi_ws_extension_accept(struct eddy_str offers, const struct eddyi_ws_extension *wanted,
+bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 			       struct eddyi_ws_extension *ret_agreed,
 			       char reply[EDDYI_WS_EXTENSION_SIZE])
 {
@@ -115,40 +111,32 @@ bool eddyi_ws_extension_accept(struct eddy_str offers, const struct eddyi_ws_ext
 	while (eddyi_syntax_take_member(&offers, &member)) {
 		if (!read_member(member, &offer) || offer.server.bits == 8)
 			continue;
-		*ret_agreed = *wanted;
-		restrict_side(&ret_agreed->server, &offer.server);
-		restrict_side(&ret_agreed->client, &offer.client);
-		/* Only a client that says so can be told to use a smaller window. */
-		if (!offer.client.has_bits)
-			ret_agreed->client.bits = EDDYI_WS_WINDOW_MAX;
-		format(ret_agreed, false, reply);
+		ret_agreed->server = agree(&offer.server, takeover);
+		ret_agreed->client = agree(&offer.client, takeover);
+		format_reply(ret_agreed, reply);
 		return true;
 	}
 	return false;
 }
 
-void eddyi_ws_extension_offer(const struct eddyi_ws_extension *wanted,
-			      char offer[EDDYI_WS_EXTENSION_SIZE])
+void eddyi_ws_extension_offer(bool takeover, char offer[EDDYI_WS_EXTENSION_SIZE])
 {
-	format(wanted, true, offer);
+	snprintf(offer, EDDYI_WS_EXTENSION_SIZE, NAME "%s; client_max_window_bits",
+		 takeover ? "" : "; server_no_context_takeover; client_no_context_takeover");
 }
 
-bool eddyi_ws_extension_check(struct eddy_str reply, const struct eddyi_ws_extension *wanted,
+bool eddyi_ws_extension_check(struct eddy_str reply, bool takeover,
 			      struct eddyi_ws_extension *ret_agreed)
 {
 	struct eddy_str member, more;
 	struct both both;
 
+	/* A server must forget if it was asked to. */
 	if (!eddyi_syntax_take_member(&reply, &member) || eddyi_syntax_take_member(&reply, &more) ||
-	    !read_member(member, &both) ||
+	    !read_member(member, &both) || (!takeover && !both.server.forgets) ||
 	    (both.client.has_bits && both.client.bits < EDDYI_WS_WINDOW_MIN))
 		return false;
-	/* A server must do as it was asked. */
-	if ((!wanted->server.keeps && !both.server.forgets) ||
-	    (both.server.bits ? both.server.bits : EDDYI_WS_WINDOW_MAX) > wanted->server.bits)
-		return false;
-	*ret_agreed = *wanted;
-	restrict_side(&ret_agreed->server, &both.server);
-	restrict_side(&ret_agreed->client, &both.client);
+	ret_agreed->server = agree(&both.server, takeover);
+	ret_agreed->client = agree(&both.client, takeover);
 	return true;
 }

@@ -81,12 +81,11 @@ static int choose_protocol(struct eddy_req *req, struct eddy_res *res, struct ed
 static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
 {
 	const struct eddy_ws_deflate *options = &ws->options->deflate;
-	struct eddyi_ws_side side = { options->takeover, EDDYI_WS_WINDOW_MAX };
-	struct eddyi_ws_extension wanted = { side, side }, agreed;
+	struct eddyi_ws_extension agreed;
 	struct eddy_str offers = eddy_req_header_joined(req, "sec-websocket-extensions");
 	char reply[EDDYI_WS_EXTENSION_SIZE];
 
-	if (!options->on || !eddyi_ws_extension_accept(offers, &wanted, &agreed, reply))
+	if (!options->on || !eddyi_ws_extension_accept(offers, options->takeover, &agreed, reply))
 		return 0;
 	ws->compresses = true;
 	eddyi_ws_deflate_init(&ws->deflate, &agreed.server, false, options->level);
