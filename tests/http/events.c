@@ -9,7 +9,6 @@
 #include <eddy/runtime.h>
 #include <eddy/test.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -237,25 +236,16 @@ Test(events, subscribers_get_what_they_have_missed)
 		    POST("3", "c") POST("4", "d") POST("9", "later"));
 }
 
-struct reader {
-	struct eddyi_receiver receiver;
-	unsigned woken;
-	struct eddy_event news;
-};
-
 static void wake(struct eddyi_receiver *receiver)
 {
-	struct reader *reader = eddy_of(receiver, struct reader, receiver);
-
-	reader->woken++;
-	eddy_event_set(&reader->news);
+	(void)receiver;
 }
 
-static void begin(struct reader *reader, struct eddy_events_channel *channel, const char *id)
+static void begin(struct eddyi_receiver *receiver, struct eddy_events_channel *channel,
+		  const char *id)
 {
-	*reader = (struct reader){ .receiver.wake = wake };
-	eddy_event_init(&reader->news);
-	cr_assert_eq(eddyi_receiver_begin(&reader->receiver, channel,
+	*receiver = (struct eddyi_receiver){ .wake = wake };
+	cr_assert_eq(eddyi_receiver_begin(receiver, &channel->fanout,
 					  eddyi_channel_find(channel, eddy_str_from(id))),
 		     0);
 }
@@ -263,25 +253,25 @@ static void begin(struct reader *reader, struct eddy_events_channel *channel, co
 static int numbers(void *arg)
 {
 	struct eddy_events_channel *channel = channel_of((struct eddy_events_channel_options){ 0 });
-	struct reader reader;
+	struct eddyi_receiver receiver;
 	uint64_t before = 0;
 
 	(void)arg;
-	begin(&reader, channel, "");
+	begin(&receiver, channel, "");
 	for (int i = 0; i < 3; i++) {
-		const struct eddyi_post *post;
+		const struct eddyi_events_text *message;
 		uint64_t id;
 
 		publish(channel, NULL, "x");
-		post = eddyi_receiver_next(&reader.receiver);
-		cr_assert_not_null(post);
-		cr_assert_eq(eddy_to_parse(EDDY_TO(&id), post->id), 0);
+		message = eddyi_receiver_next(&receiver);
+		cr_assert_not_null(message);
+		cr_assert_eq(eddy_to_parse(EDDY_TO(&id), message->id), 0);
 		cr_expect(before ? id == before + 1 : id > 1700000000000000);
 		before = id;
-		eddyi_receiver_advance(&reader.receiver);
+		eddyi_receiver_advance(&receiver, 1);
 	}
-	cr_expect_null(eddyi_receiver_next(&reader.receiver));
-	eddyi_receiver_end(&reader.receiver);
+	cr_expect_null(eddyi_receiver_next(&receiver));
+	eddyi_receiver_end(&receiver);
 	eddy_events_channel_free(channel);
 	return 0;
 }
@@ -295,30 +285,30 @@ static int lag(void *arg)
 {
 	struct eddy_events_channel *channel =
 		channel_of((struct eddy_events_channel_options){ .lag_max = 100 });
-	struct reader slow, quick, late;
+	struct eddyi_receiver slow, quick, late;
 	char ten[11] = "0123456789";
 
 	(void)arg;
 	begin(&slow, channel, "");
 	begin(&quick, channel, "");
 	for (int i = 0; i < 10; i++) {
-		cr_expect_eq(eddyi_receiver_lags(&slow.receiver), i >= 5, "%d", i);
+		cr_expect_eq(eddyi_channel_lags(&slow), i >= 5, "%d", i);
 		publish(channel, "x", ten); /* 24 bytes */
-		eddyi_receiver_advance(&quick.receiver);
+		eddyi_receiver_advance(&quick, 1);
 	}
-	cr_expect_not(eddyi_receiver_lags(&quick.receiver));
+	cr_expect_not(eddyi_channel_lags(&quick));
 	/* Two of them are kept. */
 	begin(&late, channel, "unknown");
-	cr_expect_not(eddyi_receiver_lags(&late.receiver));
-	eddyi_receiver_advance(&late.receiver);
-	eddyi_receiver_advance(&late.receiver);
-	cr_expect_null(eddyi_receiver_next(&late.receiver));
+	cr_expect_not(eddyi_channel_lags(&late));
+	eddyi_receiver_advance(&late, 1);
+	eddyi_receiver_advance(&late, 1);
+	cr_expect_null(eddyi_receiver_next(&late));
 	for (int i = 0; i < 10; i++)
-		eddyi_receiver_advance(&slow.receiver);
-	cr_expect_null(eddyi_receiver_next(&slow.receiver));
-	eddyi_receiver_end(&slow.receiver);
-	eddyi_receiver_end(&quick.receiver);
-	eddyi_receiver_end(&late.receiver);
+		eddyi_receiver_advance(&slow, 1);
+	cr_expect_null(eddyi_receiver_next(&slow));
+	eddyi_receiver_end(&slow);
+	eddyi_receiver_end(&quick);
+	eddyi_receiver_end(&late);
 	eddy_events_channel_free(channel);
 	return 0;
 }
@@ -326,93 +316,4 @@ static int lag(void *arg)
 Test(events, a_slow_receiver_lags)
 {
 	cr_expect_eq(eddy_run(NULL, lag, NULL), 0);
-}
-
-/* More than are woken at a time. */
-#define MANY 600
-
-static int wakes(void *arg)
-{
-	struct eddy_events_channel *channel = channel_of((struct eddy_events_channel_options){ 0 });
-	static struct reader readers[MANY];
-
-	(void)arg;
-	for (int i = 0; i < MANY; i++)
-		begin(&readers[i], channel, "");
-	for (unsigned round = 1; round <= 3; round++) {
-		publish(channel, NULL, "x");
-		eddy_sleep(20 * EDDY_MS);
-		for (int i = 0; i < MANY; i++)
-			cr_expect_eq(readers[i].woken, round, "%d: %u", i, readers[i].woken);
-	}
-	/* The last are told of two messages at once, or of each. */
-	publish(channel, NULL, "x");
-	eddy_yield();
-	publish(channel, NULL, "x");
-	eddy_sleep(20 * EDDY_MS);
-	for (int i = 0; i < MANY; i++) {
-		cr_expect(readers[i].woken == 4 || readers[i].woken == 5);
-		eddyi_receiver_end(&readers[i].receiver);
-	}
-	eddy_events_channel_free(channel);
-	return 0;
-}
-
-Test(events, each_receiver_is_woken_once)
-{
-	cr_expect_eq(eddy_run(NULL, wakes, NULL), 0);
-}
-
-#define THREADS 4
-#define EACH 2000
-
-static void *publish_many(void *arg)
-{
-	for (int i = 0; i < EACH; i++)
-		publish(arg, NULL, "x");
-	return NULL;
-}
-
-static int read_all(void *arg)
-{
-	struct reader reader;
-	int count = 0;
-
-	begin(&reader, arg, "");
-	while (count < THREADS * EACH) {
-		while (eddyi_receiver_next(&reader.receiver)) {
-			eddyi_receiver_advance(&reader.receiver);
-			count++;
-		}
-		eddy_event_clear(&reader.news);
-		if (count < THREADS * EACH && eddy_event_wait(&reader.news) < 0)
-			break;
-	}
-	eddyi_receiver_end(&reader.receiver);
-	return count == THREADS * EACH ? 0 : -EIO;
-}
-
-static int read_by_many(void *arg)
-{
-	pthread_t threads[THREADS];
-	struct eddy_scope scope;
-
-	eddy_scope_begin(&scope, NULL);
-	for (int i = 0; i < MANY; i++)
-		eddy_scope_spawn(&scope, "reader", read_all, arg);
-	eddy_yield();
-	for (int i = 0; i < THREADS; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, publish_many, arg), 0);
-	eddy_scope_join(&scope);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	return eddy_scope_end(&scope);
-}
-
-Test(events, any_thread_publishes)
-{
-	struct eddy_events_channel *channel = channel_of((struct eddy_events_channel_options){ 0 });
-
-	cr_expect_eq(eddy_run(NULL, read_by_many, channel), 0);
-	eddy_events_channel_free(channel);
 }

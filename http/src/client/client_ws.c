@@ -1,5 +1,6 @@
 /* WebSockets of a client: the handshake (RFC 6455 section 4.1), and the link of the socket. */
 #include "client.h"
+#include "message/head.h"
 #include "text/base64.h"
 #include "text/syntax.h"
 #include "ws/ws_accept.h"
@@ -87,10 +88,11 @@ void eddy_ws_free(struct eddy_ws *ws)
 struct handshake {
 	struct eddy_client *client;
 	const struct eddy_ws_options *options;
-	struct eddyi_ws_extension wanted, agreed;
+	struct eddyi_arena arena; /* of texts */
+	struct eddyi_head head;   /* of the response */
+	struct eddyi_ws_extension agreed;
 	bool compresses;
 	struct eddy_str protocol; /* chosen; .ptr NULL: none */
-	char *protocols;          /* offered, as a list; owned */
 	char key[EDDYI_WS_KEY_LEN + 1];
 	char extension[EDDYI_WS_EXTENSION_SIZE];
 	struct eddy_header fields[7];
@@ -114,30 +116,23 @@ static int check_options(struct eddy_client *client, const struct eddy_client_ws
 	return 0;
 }
 
-/* Return: 0, -ENOMEM. */
-static int join_protocols(struct handshake *shake)
+/* Return: .ptr NULL on allocation failure. */
+static struct eddy_str join_protocols(struct handshake *shake)
 {
-	const char *const *protocols = shake->options->protocols;
-	size_t size = 0;
-	char *at;
+	const char *const *at = shake->options->protocols;
+	struct eddy_str list = EDDY_STR("");
 
-	if (!protocols || !*protocols)
-		return 0;
-	for (size_t i = 0; protocols[i]; i++)
-		size += strlen(protocols[i]) + 2;
-	at = shake->protocols = malloc(size + 1);
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; protocols[i]; i++)
-		at = stpcpy(stpcpy(at, i ? ", " : ""), protocols[i]);
-	return 0;
+	for (; at && *at && list.ptr; at++)
+		list = eddyi_arena_printf(&shake->arena, "%.*s%s%s", EDDY_FMT(list),
+					  list.len ? ", " : "", *at);
+	return list;
 }
 
 /* Make the fields of the request. Return: 0, -errno. */
 static int make_fields(struct handshake *shake)
 {
 	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
-	struct eddyi_ws_side side = { deflate->takeover, EDDYI_WS_WINDOW_MAX };
+	struct eddy_str protocols = join_protocols(shake);
 	struct eddy_header *field = shake->fields;
 	unsigned char nonce[NONCE_LEN];
 
@@ -149,99 +144,65 @@ static int make_fields(struct handshake *shake)
 	*field++ = (struct eddy_header){ "sec-websocket-version", "13" };
 	*field++ = (struct eddy_header){ "sec-websocket-key", shake->key };
 	if (deflate->on) {
-		shake->wanted = (struct eddyi_ws_extension){ side, side };
-		eddyi_ws_extension_offer(&shake->wanted, shake->extension);
+		eddyi_ws_extension_offer(deflate->takeover, shake->extension);
 		*field++ = (struct eddy_header){ "sec-websocket-extensions", shake->extension };
 	}
-	if (join_protocols(shake) < 0)
-		return -ENOMEM;
-	if (shake->protocols)
-		*field = (struct eddy_header){ "sec-websocket-protocol", shake->protocols };
-	return 0;
-}
-
-/* Return: NULL on allocation failure. */
-static char *http_url(const char *url)
-{
-	bool is_ws = strncasecmp(url, "ws:", 3) == 0 || strncasecmp(url, "wss:", 4) == 0;
-	char *text = malloc(strlen(url) + 3);
-
-	if (text)
-		stpcpy(stpcpy(text, is_ws ? "http" : ""), is_ws ? url + 2 : url);
-	return text;
+	if (protocols.len)
+		*field = (struct eddy_header){ "sec-websocket-protocol", protocols.ptr };
+	return protocols.ptr ? 0 : -ENOMEM;
 }
 
 /* ---- the response ---- */
 
-/* Get the value of a field that may occur once; .ptr NULL: it is absent. Return: false if it is repeated. */
-static bool take_only(const struct eddy_response *response, const char *name,
-		      struct eddy_str *ret_value)
+/* Fields that may occur once have no valid value if they are repeated, as they are joined then. */
+static struct eddy_str field(struct handshake *shake, const char *name)
 {
-	size_t found = 0;
-
-	*ret_value = eddy_response_header(response, name);
-	for (unsigned i = 0; i < response->head.header_count; i++)
-		found += eddy_str_eq_nocase(response->head.headers[i].name, eddy_str_from(name));
-	return found <= 1;
+	return eddyi_head_join(&shake->head, name);
 }
 
-static bool has_upgraded(const struct eddy_response *response)
+static bool has_upgraded(struct handshake *shake)
 {
-	struct eddy_str value, member;
-	bool connects = false;
-
-	for (unsigned i = 0; i < response->head.header_count; i++) {
-		value = response->head.headers[i].value;
-		if (!eddy_str_eq_nocase(response->head.headers[i].name, EDDY_STR("connection")))
-			continue;
-		while (eddyi_syntax_take_member(&value, &member))
-			connects |= eddy_str_eq_nocase(member, EDDY_STR("upgrade"));
-	}
-	return connects && response->head.minor && take_only(response, "upgrade", &value) &&
-	       eddy_str_eq_nocase(value, EDDY_STR("websocket"));
+	return shake->head.minor &&
+	       eddyi_syntax_has_member(field(shake, "connection"), EDDY_STR("upgrade")) &&
+	       eddy_str_eq_nocase(field(shake, "upgrade"), EDDY_STR("websocket"));
 }
 
-static bool is_accepted(const struct handshake *shake, const struct eddy_response *response)
+static bool is_accepted(struct handshake *shake)
 {
 	char accept[EDDYI_WS_ACCEPT_LEN + 1];
-	struct eddy_str value;
 
 	eddyi_ws_accept(eddy_str_from(shake->key), accept);
-	return take_only(response, "sec-websocket-accept", &value) && eddy_str_eq_z(value, accept);
+	return eddy_str_eq_z(field(shake, "sec-websocket-accept"), accept);
 }
 
-static bool take_protocol(struct handshake *shake, const struct eddy_response *response)
+static bool take_protocol(struct handshake *shake)
 {
 	const char *const *offered = shake->options->protocols;
 
-	if (!take_only(response, "sec-websocket-protocol", &shake->protocol))
-		return false;
+	shake->protocol = field(shake, "sec-websocket-protocol");
 	while (offered && *offered && !eddy_str_eq_z(shake->protocol, *offered))
 		offered++;
 	return !shake->protocol.ptr || (offered && *offered);
 }
 
-static bool take_extension(struct handshake *shake, const struct eddy_response *response)
+static bool take_extension(struct handshake *shake)
 {
-	struct eddy_str value;
+	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
+	struct eddy_str value = field(shake, "sec-websocket-extensions");
 
-	if (!take_only(response, "sec-websocket-extensions", &value))
-		return false;
 	shake->compresses = value.len > 0;
-	return !value.len || (shake->options->deflate.on &&
-			      eddyi_ws_extension_check(value, &shake->wanted, &shake->agreed));
+	return !value.len ||
+	       (deflate->on && eddyi_ws_extension_check(value, deflate->takeover, &shake->agreed));
 }
 
 /* Return: 0, -errno. */
-static int check_response(struct handshake *shake, const struct eddy_response *response)
+static int check_response(struct handshake *shake, int status)
 {
-	int status = response->head.status;
-	const char *problem =
-		!has_upgraded(response)          ? "is no upgrade to WebSocket" :
-		!is_accepted(shake, response)    ? "has a wrong sec-websocket-accept" :
-		!take_protocol(shake, response)  ? "chooses a subprotocol that was not offered" :
-		!take_extension(shake, response) ? "chooses an extension that was not offered" :
-						   NULL;
+	const char *problem = !has_upgraded(shake)  ? "is no upgrade to WebSocket" :
+			      !is_accepted(shake)   ? "has a wrong sec-websocket-accept" :
+			      !take_protocol(shake) ? "chooses a subprotocol that was not offered" :
+			      !take_extension(shake) ? "chooses an extension that was not offered" :
+						       NULL;
 
 	if (status >= 300 && status < 400)
 		return eddyi_client_fail(shake->client, -ELOOP,
@@ -302,22 +263,29 @@ static int ask(struct handshake *shake, const char *url,
 	struct eddyi_client_hooks hooks = { .headers = shake->fields, .upgrades = true };
 	const struct eddy_client_request request = { .headers = options->headers,
 						     .timeout_ns = options->timeout_ns };
-	char *text = http_url(url);
-	int r = text ? eddyi_client_send(shake->client, text, &request, &hooks, ret_response) :
-		       -ENOMEM;
+	bool is_ws = strncasecmp(url, "ws:", 3) == 0 || strncasecmp(url, "wss:", 4) == 0;
+	struct eddy_str text = eddyi_arena_printf(&shake->arena, "%s%s", is_ws ? "http" : "",
+						  is_ws ? url + 2 : url);
 
-	free(text);
-	return r;
+	return text.ptr ?
+		       eddyi_client_send(shake->client, text.ptr, &request, &hooks, ret_response) :
+		       -ENOMEM;
 }
 
 static int open_socket(struct handshake *shake, struct eddy_response *response,
 		       struct eddy_ws **ret_ws)
 {
+	const struct eddyi_response_head *head = &response->head;
 	struct eddyi_client_conn *conn = response->conn;
 	struct eddy_ws *ws;
-	int r = check_response(shake, response);
+	int r;
 
-	if (response->head.status != 101)
+	shake->head = (struct eddyi_head){ .arena = &shake->arena,
+					   .headers = head->headers,
+					   .header_count = head->header_count,
+					   .minor = head->minor };
+	r = check_response(shake, head->status);
+	if (head->status != 101)
 		return r;
 	response->conn = NULL;
 	ws = r == 0 ? begin_socket(shake, conn) : NULL;
@@ -354,7 +322,7 @@ int eddy_client_ws(struct eddy_client *client, const char *url,
 		r = open_socket(&shake, response, ret_ws);
 	if (r == -ENOMEM && client)
 		eddyi_client_fail(client, r, "out of memory");
-	free(shake.protocols);
+	eddyi_arena_deinit(&shake.arena);
 	if (ret_response)
 		*ret_response = response;
 	else

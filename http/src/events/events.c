@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SHORT_MAX 512
-
 /* Invariant: the timer is armed from the beginning of the stream to its end, unless `comment_ns` is
  * EDDY_NEVER. */
 struct eddyi_events {
@@ -31,13 +29,6 @@ static size_t put(char *text, size_t at, struct eddy_str piece)
 	return at + piece.len;
 }
 
-static size_t put_field(char *text, size_t at, const char *name, struct eddy_str value)
-{
-	at = put(text, at, eddy_str_from(name));
-	at = put(text, at, value);
-	return put(text, at, EDDY_STR("\n"));
-}
-
 /* Put each line as a field. CR, LF and CR LF end a line, also a last one, which is empty then. */
 static size_t put_lines(char *text, size_t at, const char *name, struct eddy_str lines)
 {
@@ -46,7 +37,9 @@ static size_t put_lines(char *text, size_t at, const char *name, struct eddy_str
 
 		while (len < lines.len && lines.ptr[len] != '\r' && lines.ptr[len] != '\n')
 			len++;
-		at = put_field(text, at, name, eddy_str(lines.ptr, len));
+		at = put(text, at, eddy_str_from(name));
+		at = put(text, at, eddy_str(lines.ptr, len));
+		at = put(text, at, EDDY_STR("\n"));
 		if (len == lines.len)
 			return at;
 		lines = eddy_str_skip(lines, len);
@@ -56,20 +49,24 @@ static size_t put_lines(char *text, size_t at, const char *name, struct eddy_str
 
 size_t eddyi_events_format(const struct eddy_events_message *message, char *text)
 {
+	uint64_t retry_ms = message->retry_ns / EDDY_MS;
 	char ms[EDDY_U64_SIZE];
+	const struct {
+		const char *name;
+		struct eddy_str value;
+	} fields[] = {
+		{ "id: ", message->id },
+		{ "event: ", message->event },
+		{ "retry: ",
+		  eddy_str(message->retry_ns ? ms : NULL, eddy_u64_format(retry_ms, ms)) },
+		{ "data: ", message->data },
+		{ ": ", message->comment },
+	};
 	size_t at = 0;
 
-	if (message->id.ptr)
-		at = put_field(text, at, "id: ", message->id);
-	if (message->event.ptr)
-		at = put_field(text, at, "event: ", message->event);
-	if (message->retry_ns)
-		at = put_field(text, at, "retry: ",
-			       eddy_str(ms, eddy_u64_format(message->retry_ns / EDDY_MS, ms)));
-	if (message->data.ptr)
-		at = put_lines(text, at, "data: ", message->data);
-	if (message->comment.ptr)
-		at = put_lines(text, at, ": ", message->comment);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (fields[i].value.ptr)
+			at = put_lines(text, at, fields[i].name, fields[i].value);
 	return put(text, at, EDDY_STR("\n"));
 }
 
@@ -171,22 +168,18 @@ int eddy_res_events(struct eddy_res *res, const struct eddy_events_options *opti
 
 int eddy_events_send(struct eddy_res *res, const struct eddy_events_message *message)
 {
-	size_t len = eddyi_events_format(message, NULL);
-	char some[SHORT_MAX], *text = some;
+	char *text;
 	int r;
 
 	if (!eddyi_events_is_valid(message))
 		return -EINVAL;
 	if (!res->events)
 		return res->failed ? res->failed : -EPIPE;
-	if (len > sizeof(some))
-		text = malloc(len);
+	text = malloc(eddyi_events_format(message, NULL));
 	if (!text)
 		return -ENOMEM;
-	eddyi_events_format(message, text);
-	r = eddyi_events_write(res, eddy_str(text, len));
-	if (text != some)
-		free(text);
+	r = eddyi_events_write(res, eddy_str(text, eddyi_events_format(message, text)));
+	free(text);
 	return r;
 }
 

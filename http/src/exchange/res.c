@@ -205,21 +205,11 @@ struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
 	return eddy_str(NULL, 0);
 }
 
-static bool list_has(struct eddy_str list, struct eddy_str member)
-{
-	struct eddy_str other;
-
-	while (eddyi_syntax_take_member(&list, &other))
-		if (eddy_str_eq_nocase(other, member))
-			return true;
-	return false;
-}
-
 bool eddy_res_has(const struct eddy_res *res, const char *name, const char *member)
 {
 	for (unsigned i = 0; i < res->header_count; i++)
 		if (eddy_str_eq_nocase(res->headers[i].name, eddy_str_from(name)) &&
-		    list_has(res->headers[i].value, eddy_str_from(member)))
+		    eddyi_syntax_has_member(res->headers[i].value, eddy_str_from(member)))
 			return true;
 	return false;
 }
@@ -230,7 +220,7 @@ static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, stru
 	struct eddy_str member;
 
 	while (list.ptr && eddyi_syntax_take_member(&members, &member))
-		if (!list_has(list, member))
+		if (!eddyi_syntax_has_member(list, member))
 			list = eddyi_arena_printf(&res->req->arena, "%.*s%s%.*s", EDDY_FMT(list),
 						  list.len ? ", " : "", EDDY_FMT(member));
 	return list;
@@ -248,7 +238,7 @@ int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str membe
 		if (eddy_str_eq_nocase(res->headers[i].name, field))
 			list = list_add(res, list, res->headers[i].value);
 	list = list_add(res, list, members);
-	if (eddy_str_eq_nocase(field, EDDY_STR("vary")) && list_has(list, all))
+	if (eddy_str_eq_nocase(field, EDDY_STR("vary")) && eddyi_syntax_has_member(list, all))
 		list = all;
 	return eddy_res_set(res, name, list);
 }

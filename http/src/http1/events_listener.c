@@ -36,19 +36,19 @@ struct eddyi_listener {
 static void wake(struct eddyi_receiver *receiver);
 
 int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
-		       struct eddyi_post *last)
+		       struct eddyi_post *at)
 {
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
 	struct eddyi_listener *listener = http1->listener ? NULL : calloc(1, sizeof(*listener));
 	int r;
 
 	if (!listener) {
-		eddyi_post_unref(last);
+		eddyi_post_unref(&channel->fanout, at);
 		return http1->listener ? -EBUSY : -ENOMEM;
 	}
 	listener->receiver.wake = wake;
 	listener->chunked = http1->reply.chunked;
-	r = eddyi_receiver_begin(&listener->receiver, channel, last);
+	r = eddyi_receiver_begin(&listener->receiver, &channel->fanout, at);
 	if (r == 0)
 		http1->listener = listener;
 	else
@@ -98,15 +98,15 @@ static void cut(struct eddyi_listener *listener)
 /* Choose what is sent next: a message, or the end. Return: whether there is anything. */
 static bool choose(struct eddyi_listener *listener)
 {
-	const struct eddyi_post *post = eddyi_receiver_next(&listener->receiver);
+	const struct eddyi_events_text *message = eddyi_receiver_next(&listener->receiver);
 
 	if (listener->unsent.len)
 		return true;
-	if (post) {
-		listener->unsent = listener->chunked ? post->chunk : post->text;
+	if (message) {
+		listener->unsent = listener->chunked ? message->chunk : message->text;
 		listener->sends_post = true;
 	} else if (!listener->has_last &&
-		   (listener->stops || eddyi_receiver_has_ended(&listener->receiver))) {
+		   (listener->stops || eddyi_channel_has_ended(&listener->receiver))) {
 		listener->unsent = listener->chunked ? EDDY_STR(LAST_CHUNK) : EDDY_STR("");
 		listener->has_last = true;
 	}
@@ -121,7 +121,7 @@ static void advance(struct eddyi_listener *listener, size_t len)
 	eddy_timeout_touch(&listener->conn->wire.timeout);
 	if (!listener->unsent.len && listener->sends_post) {
 		listener->sends_post = false;
-		eddyi_receiver_advance(&listener->receiver);
+		eddyi_receiver_advance(&listener->receiver, 1);
 	}
 }
 
@@ -215,7 +215,7 @@ static void wake(struct eddyi_receiver *receiver)
 		return;
 	if (!eddy_op_is_started(&listener->op)) {
 		flow(listener);
-	} else if (eddyi_receiver_lags(receiver)) {
+	} else if (eddyi_channel_lags(receiver)) {
 		eddyi_parked_tell(&listener->conn->parked,
 				  "its client reads the events too slowly");
 		cut(listener);

@@ -109,6 +109,16 @@ bool eddyi_syntax_take_member(struct eddy_str *rest, struct eddy_str *ret_member
 	return false;
 }
 
+bool eddyi_syntax_has_member(struct eddy_str list, struct eddy_str member)
+{
+	struct eddy_str other;
+
+	while (eddyi_syntax_take_member(&list, &other))
+		if (eddy_str_eq_nocase(other, member))
+			return true;
+	return false;
+}
+
 ssize_t eddyi_syntax_unescape(struct eddy_str str, char *out)
 {
 	size_t len = 0;

@@ -34,6 +34,9 @@ bool eddyi_syntax_take_quoted(struct eddy_str *rest, struct eddy_str *ret_inner)
  * Return: false at the end of the list. */
 bool eddyi_syntax_take_member(struct eddy_str *rest, struct eddy_str *ret_member);
 
+/* Whether a comma-separated list has this member, in any case. */
+bool eddyi_syntax_has_member(struct eddy_str list, struct eddy_str member);
+
 /* Decode percent escapes from `str` to `out`, which has room for str.len bytes and may be str.ptr.
  * Return: the decoded length; -EINVAL for a '%' without two hexadecimal digits. */
 ssize_t eddyi_syntax_unescape(struct eddy_str str, char *out);

@@ -7,52 +7,54 @@
 
 #define NAME "permessage-deflate"
 
-/* The parameters of an offer or a reply. */
+/* The parameters of one side. */
 struct params {
-	bool server_forgets, client_forgets;
-	bool has_client_bits;
-	uint8_t server_bits, client_bits; /* 0: not given */
+	bool forgets;
+	bool has_bits; /* maybe without a value */
+	uint8_t bits;  /* 0: not given */
+};
+
+/* An offer or a reply. */
+struct both {
+	struct params server, client;
 };
 
 /* Return: false unless it is a number from 8 to 15 without leading zeros. */
 static bool read_bits(struct eddy_str value, uint8_t *ret_bits)
 {
-	if (value.len == 1 && (value.ptr[0] == '8' || value.ptr[0] == '9'))
-		*ret_bits = (uint8_t)(value.ptr[0] - '0');
-	else if (value.len == 2 && value.ptr[0] == '1' && value.ptr[1] >= '0' &&
-		 value.ptr[1] <= '5')
-		*ret_bits = (uint8_t)(10 + value.ptr[1] - '0');
-	else
+	uint64_t bits;
+
+	if (eddy_str_to_u64(value, &bits) < 0 || *value.ptr == '0' || bits < 8 ||
+	    bits > EDDYI_WS_WINDOW_MAX)
 		return false;
+	*ret_bits = (uint8_t)bits;
 	return true;
 }
 
 /* Set a parameter. Return: false if it is unknown, repeated or has a wrong value. */
-static bool set(struct params *params, struct eddy_str name, struct eddy_str value)
+static bool set(struct both *both, struct eddy_str name, struct eddy_str value)
 {
-	bool *flag = NULL;
+	bool is_client = eddy_str_starts(name, EDDY_STR("client_"));
+	struct params *params = is_client ? &both->client : &both->server;
 
-	if (eddy_str_eq_z(name, "server_max_window_bits"))
-		return !params->server_bits && read_bits(value, &params->server_bits);
-	if (eddy_str_eq_z(name, "client_max_window_bits") && !params->has_client_bits) {
-		params->has_client_bits = true;
-		return !value.ptr || read_bits(value, &params->client_bits);
-	}
-	if (eddy_str_eq_z(name, "server_no_context_takeover"))
-		flag = &params->server_forgets;
-	else if (eddy_str_eq_z(name, "client_no_context_takeover"))
-		flag = &params->client_forgets;
-	if (!flag || *flag || value.ptr)
+	if (!is_client && !eddy_str_starts(name, EDDY_STR("server_")))
 		return false;
-	return *flag = true;
+	name = eddy_str_skip(name, sizeof("client_") - 1);
+	if (eddy_str_eq_z(name, "max_window_bits") && !params->has_bits) {
+		params->has_bits = true;
+		return (is_client && !value.ptr) || read_bits(value, &params->bits);
+	}
+	if (!eddy_str_eq_z(name, "no_context_takeover") || params->forgets || value.ptr)
+		return false;
+	return params->forgets = true;
 }
 
 /* Read a member of the list. Return: whether it is permessage-deflate with good parameters. */
-static bool read_member(struct eddy_str member, struct params *ret_params)
+static bool read_member(struct eddy_str member, struct both *ret_both)
 {
 	struct eddy_str name, value;
 
-	*ret_params = (struct params){ 0 };
+	*ret_both = (struct both){ 0 };
 	if (!eddyi_syntax_take_token(&member, &name) || !eddy_str_eq_nocase(name, EDDY_STR(NAME)))
 		return false;
 	for (;;) {
@@ -72,89 +74,69 @@ static bool read_member(struct eddy_str member, struct params *ret_params)
 			    !eddyi_syntax_take_quoted(&member, &value))
 				return false;
 		}
-		if (!set(ret_params, name, value))
+		if (!set(ret_both, name, value))
 			return false;
 	}
 }
 
-static uint8_t least(uint8_t one, uint8_t other)
+static struct eddyi_ws_side agree(const struct params *params, bool takeover)
 {
-	return one < other ? one : other;
+	return (struct eddyi_ws_side){ takeover && !params->forgets,
+				       params->bits ? params->bits : EDDYI_WS_WINDOW_MAX };
 }
 
-static void format(const struct eddyi_ws_extension *extension, bool offers_bits,
-		   char text[EDDYI_WS_EXTENSION_SIZE])
+static void format_reply(const struct eddyi_ws_extension *agreed,
+			 char reply[EDDYI_WS_EXTENSION_SIZE])
 {
 	char server[48] = "", client[48] = "";
 
-	if (extension->server.bits < EDDYI_WS_WINDOW_MAX)
+	if (agreed->server.bits < EDDYI_WS_WINDOW_MAX)
 		snprintf(server, sizeof(server), "; server_max_window_bits=%u",
-			 extension->server.bits);
-	if (extension->client.bits < EDDYI_WS_WINDOW_MAX)
+			 agreed->server.bits);
+	if (agreed->client.bits < EDDYI_WS_WINDOW_MAX)
 		snprintf(client, sizeof(client), "; client_max_window_bits=%u",
-			 extension->client.bits);
-	else if (offers_bits)
-		strcpy(client, "; client_max_window_bits");
-	snprintf(text, EDDYI_WS_EXTENSION_SIZE, NAME "%s%s%s%s",
-		 extension->server.keeps ? "" : "; server_no_context_takeover",
-		 extension->client.keeps ? "" : "; client_no_context_takeover", server, client);
+			 agreed->client.bits);
+	snprintf(reply, EDDYI_WS_EXTENSION_SIZE, NAME "%s%s%s%s",
+		 agreed->server.keeps ? "" : "; server_no_context_takeover",
+		 agreed->client.keeps ? "" : "; client_no_context_takeover", server, client);
 }
 
-bool eddyi_ws_extension_accept(struct eddy_str offers, const struct eddyi_ws_extension *wanted,
+bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 			       struct eddyi_ws_extension *ret_agreed,
 			       char reply[EDDYI_WS_EXTENSION_SIZE])
 {
-	struct eddyi_ws_extension agreed;
 	struct eddy_str member;
-	struct params offer;
+	struct both offer;
 
 	while (eddyi_syntax_take_member(&offers, &member)) {
-		if (!read_member(member, &offer) || offer.server_bits == 8)
+		if (!read_member(member, &offer) || offer.server.bits == 8)
 			continue;
-		agreed = *wanted;
-		agreed.server.keeps &= !offer.server_forgets;
-		agreed.client.keeps &= !offer.client_forgets;
-		if (offer.server_bits)
-			agreed.server.bits = least(agreed.server.bits, offer.server_bits);
-		/* Only a client that says so can be told to use a smaller window. */
-		if (!offer.has_client_bits)
-			agreed.client.bits = EDDYI_WS_WINDOW_MAX;
-		else if (offer.client_bits)
-			agreed.client.bits = least(agreed.client.bits, offer.client_bits);
-		*ret_agreed = agreed;
-		format(&agreed, false, reply);
+		ret_agreed->server = agree(&offer.server, takeover);
+		ret_agreed->client = agree(&offer.client, takeover);
+		format_reply(ret_agreed, reply);
 		return true;
 	}
 	return false;
 }
 
-void eddyi_ws_extension_offer(const struct eddyi_ws_extension *wanted,
-			      char offer[EDDYI_WS_EXTENSION_SIZE])
+void eddyi_ws_extension_offer(bool takeover, char offer[EDDYI_WS_EXTENSION_SIZE])
 {
-	format(wanted, true, offer);
+	snprintf(offer, EDDYI_WS_EXTENSION_SIZE, NAME "%s; client_max_window_bits",
+		 takeover ? "" : "; server_no_context_takeover; client_no_context_takeover");
 }
 
-bool eddyi_ws_extension_check(struct eddy_str reply, const struct eddyi_ws_extension *wanted,
+bool eddyi_ws_extension_check(struct eddy_str reply, bool takeover,
 			      struct eddyi_ws_extension *ret_agreed)
 {
-	struct eddyi_ws_extension agreed = *wanted;
 	struct eddy_str member, more;
-	struct params params;
+	struct both both;
 
+	/* A server must forget if it was asked to. */
 	if (!eddyi_syntax_take_member(&reply, &member) || eddyi_syntax_take_member(&reply, &more) ||
-	    !read_member(member, &params) ||
-	    (params.has_client_bits && params.client_bits < EDDYI_WS_WINDOW_MIN))
+	    !read_member(member, &both) || (!takeover && !both.server.forgets) ||
+	    (both.client.has_bits && both.client.bits < EDDYI_WS_WINDOW_MIN))
 		return false;
-	/* A server must do as it was asked. */
-	if ((!wanted->server.keeps && !params.server_forgets) ||
-	    (params.server_bits ? params.server_bits : EDDYI_WS_WINDOW_MAX) > wanted->server.bits)
-		return false;
-	agreed.server.keeps = !params.server_forgets;
-	agreed.client.keeps &= !params.client_forgets;
-	if (params.server_bits)
-		agreed.server.bits = params.server_bits;
-	if (params.client_bits)
-		agreed.client.bits = least(agreed.client.bits, params.client_bits);
-	*ret_agreed = agreed;
+	ret_agreed->server = agree(&both.server, takeover);
+	ret_agreed->client = agree(&both.client, takeover);
 	return true;
 }

@@ -20,20 +20,18 @@ struct eddyi_ws_extension {
 
 #define EDDYI_WS_EXTENSION_SIZE 160
 
-/* Accept an offer of a client, given the value of its field; `wanted` is the most that the server
- * takes part in. `reply` becomes the value of the response's field.
- * Return: false if there is no offer that it can accept. */
-bool eddyi_ws_extension_accept(struct eddy_str offers, const struct eddyi_ws_extension *wanted,
+/* Accept an offer of a client, given the value of its field. `takeover`: both sides may have it. `reply`
+ * becomes the value of the response's field. Return: false if there is no offer that it can accept. */
+bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 			       struct eddyi_ws_extension *ret_agreed,
 			       char reply[EDDYI_WS_EXTENSION_SIZE]);
 
 /* Format a client's offer. */
-void eddyi_ws_extension_offer(const struct eddyi_ws_extension *wanted,
-			      char offer[EDDYI_WS_EXTENSION_SIZE]);
+void eddyi_ws_extension_offer(bool takeover, char offer[EDDYI_WS_EXTENSION_SIZE]);
 
-/* Check what the server has agreed to, given an offer of `wanted`.
+/* Check what the server has agreed to, given the same `takeover` as the offer.
  * Return: false if that was not offered. */
-bool eddyi_ws_extension_check(struct eddy_str reply, const struct eddyi_ws_extension *wanted,
+bool eddyi_ws_extension_check(struct eddy_str reply, bool takeover,
 			      struct eddyi_ws_extension *ret_agreed);
 
 #endif

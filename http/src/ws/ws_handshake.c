@@ -7,6 +7,7 @@
 #include "exchange/res.h"
 #include "text/syntax.h"
 
+#include <eddy/config.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,15 +15,9 @@
 
 /* ---- what a request asks for ---- */
 
-/* Whether a list of tokens has this one, in any case. */
 static bool has_token(struct eddy_req *req, const char *name, const char *token)
 {
-	struct eddy_str rest = eddy_req_header_joined(req, name), member;
-
-	while (eddyi_syntax_take_member(&rest, &member))
-		if (eddy_str_eq_nocase(member, eddy_str_from(token)))
-			return true;
-	return false;
+	return eddyi_syntax_has_member(eddy_req_header_joined(req, name), eddy_str_from(token));
 }
 
 static int refuse_upgrade(struct eddy_req *req, struct eddy_res *res)
@@ -86,12 +81,11 @@ static int choose_protocol(struct eddy_req *req, struct eddy_res *res, struct ed
 static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
 {
 	const struct eddy_ws_deflate *options = &ws->options->deflate;
-	struct eddyi_ws_side side = { options->takeover, EDDYI_WS_WINDOW_MAX };
-	struct eddyi_ws_extension wanted = { side, side }, agreed;
+	struct eddyi_ws_extension agreed;
 	struct eddy_str offers = eddy_req_header_joined(req, "sec-websocket-extensions");
 	char reply[EDDYI_WS_EXTENSION_SIZE];
 
-	if (!options->on || !eddyi_ws_extension_accept(offers, &wanted, &agreed, reply))
+	if (!options->on || !eddyi_ws_extension_accept(offers, options->takeover, &agreed, reply))
 		return 0;
 	ws->compresses = true;
 	eddyi_ws_deflate_init(&ws->deflate, &agreed.server, false, options->level);
@@ -166,21 +160,11 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 
 /* ---- mapping ---- */
 
-static const char *const *keep_strings(struct eddy_app *app, const char *const *strings)
-{
-	const char **copy;
-	size_t count = 0;
-
-	if (!strings)
-		return NULL;
-	while (strings[count])
-		count++;
-	copy = eddy_app_alloc(app, (count + 1) * sizeof(*copy));
-	for (size_t i = 0; i < count; i++)
-		copy[i] = eddy_app_keep_string(app, strings[i]);
-	copy[count] = NULL;
-	return copy;
-}
+static const struct eddy_config_key strings[] = {
+	{ "protocols", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct eddy_ws_options, protocols) },
+	{ "origins", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct eddy_ws_options, origins) },
+	{ 0 },
+};
 
 struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern,
 				   eddy_ws_fn *handler, const struct eddy_ws_options *options)
@@ -193,8 +177,7 @@ struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern
 
 	*route = (struct eddyi_ws_route){ handler, options ? *options : defaults,
 					  eddy_app_keep_string(app, pattern) };
-	own->protocols = keep_strings(app, own->protocols);
-	own->origins = keep_strings(app, own->origins);
+	eddy_app_keep_strings(app, strings, own);
 	eddyi_ws_options_fill(own);
 	eddyi_ws_offer_figures();
 	eddy_route_with(mapped, &(struct eddy_route_options){ .data = route,

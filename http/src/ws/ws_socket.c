@@ -357,8 +357,10 @@ struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_
 
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
 {
-	if (__atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) == 0)
-		free(shared);
+	if (!shared || __atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	eddyi_ws_shared_unref(shared->packed);
+	free(shared);
 }
 
 /* Return: NULL on allocation failure. */

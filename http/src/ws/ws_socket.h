@@ -23,7 +23,8 @@ struct eddyi_ws_out;
 
 /* A framed message, shared by the queues of several sockets. */
 struct eddyi_ws_shared {
-	unsigned refs; /* changed atomically */
+	unsigned refs;                  /* changed atomically */
+	struct eddyi_ws_shared *packed; /* the same, compressed; NULL: it is not */
 	size_t len;
 	char bytes[];
 };
@@ -146,6 +147,8 @@ void eddyi_ws_flush_rooms(struct eddy_ws *ws);
 /* Frame a message for several sockets. Return: NULL on allocation failure. */
 struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
 					    bool compressed);
+
+/* NULL: does nothing. */
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
 
 /* Most messages of one eddyi_ws_put_shared(). */
