@@ -260,7 +260,7 @@ static int check_response(struct handshake *shake, const struct eddy_response *r
 /* Make a socket of the connection. Return: NULL on allocation failure. */
 static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_client_conn *conn)
 {
-	struct eddy_str protocol = shake->protocol, pending = eddyi_wire_pending(&conn->wire);
+	struct eddy_str protocol = shake->protocol;
 	struct client_socket *socket = calloc(1, sizeof(*socket) + protocol.len);
 	struct eddy_ws *ws;
 
@@ -289,9 +289,6 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 	conn->response = NULL;
 	eddyi_ws_init(ws);
 	eddyi_ws_begin(ws);
-	eddyi_ws_take(ws, pending);
-	if (pending.len)
-		eddyi_wire_consume(&conn->wire, pending.len);
 	return ws;
 }
 

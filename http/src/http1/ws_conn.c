@@ -109,8 +109,6 @@ static const struct eddyi_parked_verbs verbs = {
 
 void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served)
 {
-	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
-
 	conn->parked.verbs = &verbs;
 	conn->socket = served;
 	conn->wire.ahead = NULL;
@@ -120,9 +118,6 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 	served->ws.has_task = true;
 	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
 	eddyi_ws_begin(&served->ws);
-	eddyi_ws_take(&served->ws, pending);
-	if (pending.len)
-		eddyi_wire_consume(&conn->wire, pending.len);
 	if (conn->parked.last)
 		eddyi_ws_stop(&served->ws);
 	run(served);
