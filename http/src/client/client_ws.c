@@ -46,7 +46,7 @@ static void receive(struct eddy_ws *ws)
 	struct client_socket *socket = socket_of(ws);
 	struct io_uring_sqe *sqe = eddy_op_begin(&socket->op, received);
 
-	eddy_buffers_prep_recv(NULL, sqe, ws->wire->fd);
+	eddy_buffers_prep_recv(NULL, sqe, socket->conn->wire.fd);
 	eddy_op_start(&socket->op, sqe);
 }
 
@@ -271,8 +271,6 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 	socket->options = *shake->options;
 	eddy_event_init(&socket->over);
 	*ws = (struct eddy_ws){
-		.link = &link_verbs,
-		.wire = &conn->wire,
 		.options = &socket->options,
 		.compresses = shake->compresses,
 		.has_task = true,
@@ -288,7 +286,7 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 	}
 	conn->response = NULL;
 	eddyi_ws_init(ws);
-	eddyi_ws_begin(ws);
+	eddyi_ws_begin(ws, &link_verbs, &conn->wire);
 	return ws;
 }
 

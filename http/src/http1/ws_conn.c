@@ -9,6 +9,8 @@
 
 /* Bytes that one receive gets, in as many results as they arrive in. */
 #define AHEAD_MAX (64 * EDDY_KIB)
+/* Of messages of this size, one buffer gets the begin, and their own memory the rest. */
+#define LARGE (16 * EDDY_KIB)
 
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 {
@@ -28,7 +30,7 @@ static void receive(struct eddy_ws *ws)
 
 	/* It may still be receiving ahead, as it did for requests. */
 	if (!eddy_op_is_started(&conn->parked.op))
-		eddyi_parked_receive(&conn->parked, AHEAD_MAX);
+		eddyi_parked_receive(&conn->parked, ws->input.frame.len < LARGE ? AHEAD_MAX : 0);
 }
 
 static void cancel(struct eddy_ws *ws)
@@ -113,11 +115,9 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 	conn->socket = served;
 	conn->wire.ahead = NULL;
 	served->conn = conn;
-	served->ws.link = &link_verbs;
-	served->ws.wire = &conn->wire;
 	served->ws.has_task = true;
 	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
-	eddyi_ws_begin(&served->ws);
+	eddyi_ws_begin(&served->ws, &link_verbs, &conn->wire);
 	if (conn->parked.last)
 		eddyi_ws_stop(&served->ws);
 	run(served);

@@ -25,6 +25,10 @@
 #define PING_NS (30 * EDDY_SECOND)
 #define DEFLATE_MIN 64
 
+/* What is left of a payload is received into its place from this size on. */
+#define DIRECT_MIN ((size_t)(8 * EDDY_KIB))
+#define PIECE_MAX ((ssize_t)(16 * EDDY_KIB))
+
 /* A received message, or a piece of one. */
 struct eddyi_ws_item {
 	struct eddy_node node;
@@ -43,8 +47,8 @@ void eddyi_ws_offer_figures(void)
 
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
-	ws->outcome.messages_received += messages;
-	ws->outcome.received += bytes;
+	ws->messages += messages;
+	ws->bytes += bytes;
 	eddyi_figure_add(&eddyi_ws_figures[0], messages);
 	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
 }
@@ -109,8 +113,6 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	struct eddy_node *node;
 
 	eddyi_ws_leave_rooms(ws);
-	ws->outcome.messages_sent = ws->output.messages;
-	ws->outcome.sent = ws->output.bytes;
 	eddyi_ws_output_deinit(&ws->output);
 	while ((node = eddy_list_shift(&ws->items)))
 		free(eddy_of(node, struct eddyi_ws_item, node));
@@ -133,8 +135,8 @@ static void settle(struct eddy_ws *ws)
 		ws->state = EDDYI_WS_HALF_CLOSED;
 		/* A client leaves it to the server (RFC 6455 section 7.1.1). */
 		if (ws->is_server) {
-			eddyi_wire_give_up(ws->wire);
-			eddyi_shutdown_now(ws->wire->fd, SHUT_WR);
+			eddyi_wire_give_up(ws->output.sender.wire);
+			eddyi_shutdown_now(ws->output.sender.wire->fd, SHUT_WR);
 		}
 	}
 	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->receiving)
@@ -175,8 +177,8 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 /* The first close frame counts. */
 static void note_code(struct eddy_ws *ws, unsigned code)
 {
-	if (ws->outcome.code == EDDY_WS_ABNORMAL)
-		ws->outcome.code = code;
+	if (ws->code == EDDY_WS_ABNORMAL)
+		ws->code = (uint16_t)code;
 }
 
 static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
@@ -306,15 +308,28 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	return 0;
 }
 
+/* Get how much of a payload may be received directly; 0: nothing. */
+static size_t direct_len(const struct eddy_ws *ws)
+{
+	const struct eddyi_ws_input *input = &ws->input;
+	size_t left = input->in_frame ? (size_t)(input->frame.len - input->arrived) : 0;
+
+	return ws->is_direct && left >= DIRECT_MIN && !input->is_compressed &&
+			       !ws->options->streams && !ws->result && ws->state < EDDYI_WS_CLOSED ?
+		       left :
+		       0;
+}
+
 /* Append a piece to the message. Return: 0, -EBADMSG, -EMSGSIZE, -ENOMEM. */
 static int append_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	struct eddyi_ws_buffer *message = &ws->message;
 	uint64_t max = ws->options->streams ? EDDY_NEVER - ITEM_SIZE : ws->options->message_max;
-	/* A message of one frame gets exactly its memory. */
-	size_t more = event->bytes.len, size = ws->input.is_compressed || ws->options->streams ?
-						       more :
-						       (size_t)ws->input.frame.len;
+	/* A message of one frame gets exactly its memory, once it is needed. */
+	size_t more = event->bytes.len,
+	       size = ws->input.is_compressed || ws->options->streams || direct_len(ws) ?
+			      more :
+			      (size_t)ws->input.frame.len;
 	char *copy;
 	int r;
 
@@ -384,6 +399,28 @@ static int take(void *arg, const char *bytes, size_t len)
 	return 0;
 }
 
+/* Receive the rest of a large payload into its place, without a buffer in between. Pieces are unmasked and
+ * checked while the processor's cache has them. */
+static void take_rest(struct eddy_ws *ws)
+{
+	size_t left = direct_len(ws);
+	ssize_t r = left ? eddyi_ws_buffer_grow(&ws->message, left) : 0, here;
+	char *at;
+
+	ws->is_direct = false;
+	if (r < 0)
+		note_violation(ws, -ENOMEM);
+	if (r < 0 || !left)
+		return;
+	at = ws->message.bytes + ws->message.len;
+	/* Errors are those of the next receive, too. */
+	r = eddyi_recv_now(ws->output.sender.wire->fd, at, left, MSG_DONTWAIT);
+	for (; r > 0; r -= here, at += here) {
+		here = r < PIECE_MAX ? r : PIECE_MAX;
+		take(ws, at, (size_t)here);
+	}
+}
+
 void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last)
 {
 	int r = error;
@@ -392,7 +429,13 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
 		ws->pinged_ns = 0;
-		r = eddyi_tls_wire_take(ws->wire, bytes, take, ws);
+		ws->is_direct = last && bytes.len >= DIRECT_MIN && !ws->output.sender.wire->tls;
+		r = eddyi_tls_wire_take(ws->output.sender.wire, bytes, take, ws);
+		if (direct_len(ws) && ws->is_awaited) {
+			wake(ws);
+			return;
+		}
+		take_rest(ws);
 	} else if (error == 0) {
 		r = -ECONNRESET;
 	}
@@ -474,13 +517,15 @@ void eddyi_ws_init(struct eddy_ws *ws)
 	eddy_event_init(&ws->changed);
 	eddy_mutex_init(&ws->sending);
 	ws->timer.fire = time_is_up;
-	ws->peer_code = EDDY_WS_ABNORMAL;
+	ws->code = ws->peer_code = EDDY_WS_ABNORMAL;
 }
 
-void eddyi_ws_begin(struct eddy_ws *ws)
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
 {
-	struct eddy_str pending = eddyi_wire_pending(ws->wire);
+	struct eddy_str pending = eddyi_wire_pending(wire);
 
+	ws->link = link;
+	ws->output.sender.wire = wire;
 	ws->input.is_server = ws->is_server;
 	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
@@ -489,15 +534,25 @@ void eddyi_ws_begin(struct eddy_ws *ws)
 	ws->heard_ns = eddy_loop_now();
 	if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
-	ws->output.sender.wire = ws->wire;
 	eddyi_sender_flow(&ws->output.sender);
 	if (pending.len) {
 		take(ws, pending.ptr, pending.len);
-		eddyi_wire_consume(ws->wire, pending.len);
+		eddyi_wire_consume(wire, pending.len);
 	}
-	if (eddyi_tls_wire_take(ws->wire, EDDY_STR(""), take, ws) < 0)
+	if (eddyi_tls_wire_take(wire, EDDY_STR(""), take, ws) < 0)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	want_more(ws);
+}
+
+struct eddy_socket_outcome eddyi_ws_outcome(const struct eddy_ws *ws)
+{
+	return (struct eddy_socket_outcome){
+		.code = ws->code,
+		.messages_received = ws->messages,
+		.messages_sent = ws->output.messages,
+		.received = ws->bytes,
+		.sent = ws->output.bytes,
+	};
 }
 
 /* ---- the handler ---- */
@@ -568,7 +623,11 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 			return -ESHUTDOWN;
 		if (ws->options->parks)
 			return -EAGAIN;
+		ws->is_awaited = true;
 		r = await_change(ws);
+		ws->is_awaited = false;
+		take_rest(ws);
+		want_more(ws);
 		if (r < 0)
 			return r;
 	}

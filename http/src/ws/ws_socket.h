@@ -46,7 +46,6 @@ enum eddyi_ws_state {
  * 2. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
-	struct eddyi_wire *wire;
 	const struct eddy_ws_options *options;
 	void *data;
 	struct eddyi_ws_member *rooms; /* that it is in */
@@ -73,16 +72,18 @@ struct eddy_ws {
 	 * handler is told behind the messages that it has not answered. */
 	int result;
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
-	struct eddy_socket_outcome outcome;
-	uint16_t peer_code;
+	uint64_t messages, bytes;              /* received */
+	uint16_t code, peer_code;              /* of the first close frame, and of the peer's */
 	uint8_t state;
 	bool compresses;
 	bool is_server;
 	bool receiving;
 	bool has_task;
-	bool packs; /* the message being sent is compressed */
-	bool left;  /* the handler has returned for good */
-	bool stops; /* the server does */
+	bool is_awaited; /* the task waits for a message */
+	bool is_direct;  /* what follows has arrived, and nothing else receives it */
+	bool packs;      /* the message being sent is compressed */
+	bool left;       /* the handler has returned for good */
+	bool stops;      /* the server does */
 };
 
 /* Fill in the defaults of zero fields. */
@@ -98,9 +99,9 @@ void eddyi_ws_init(struct eddy_ws *ws);
 /* Free what it owns, if it has not begun. */
 void eddyi_ws_deinit(struct eddy_ws *ws);
 
-/* Go on with a connection whose handshake is complete, and handle what has arrived. The caller has set
- * `link`, `wire` and, with compression, `inflate` and `deflate`. */
-void eddyi_ws_begin(struct eddy_ws *ws);
+/* Go on with a connection whose handshake is complete, and handle what has arrived. With compression, the
+ * caller has set `inflate` and `deflate`. */
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire);
 
 /* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
  * ended. */
@@ -117,6 +118,9 @@ void eddyi_ws_stop(struct eddy_ws *ws);
 
 /* End it at once, without a closing handshake. */
 void eddyi_ws_abort(struct eddy_ws *ws, int error);
+
+/* Get the outcome, but for its duration. */
+struct eddy_socket_outcome eddyi_ws_outcome(const struct eddy_ws *ws);
 
 void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 
