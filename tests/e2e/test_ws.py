@@ -142,6 +142,9 @@ class Messages(Sockets):
                     ws.write(data[at:at + 50000])
                     time.sleep(0.02)
                 self.assertEqual(ws.message(), (TEXT, text))
+                # The first buffer ends with the head.
+                ws.write(frame(BINARY, bytes(8192 - 8 - 14)) + frame(TEXT, text))
+                self.assertEqual([ws.message() for _ in range(2)], [(BINARY, bytes(8192 - 8 - 14)), (TEXT, text)])
             for wrong in (b'\xff' + text, text + b'\xff', text + b'\xc3'):
                 self.assertCloses(server, frame(TEXT, wrong), 1007, path)
 

@@ -25,7 +25,7 @@
 #define PING_NS (30 * EDDY_SECOND)
 #define DEFLATE_MIN 64
 
-/* What is left of a payload is received into its place from this size on. */
+/* Size of a buffer of the loop; as much of a payload may be received into its place. */
 #define DIRECT_MIN ((size_t)(8 * EDDY_KIB))
 #define PIECE_MAX ((ssize_t)(16 * EDDY_KIB))
 
@@ -288,16 +288,26 @@ static void take_ping(struct eddy_ws *ws, struct eddy_str payload)
 		put_pong(ws);
 }
 
+/* Make room for more of the message. Return: 0, -ENOMEM. */
+static int reserve(struct eddy_ws *ws, size_t more)
+{
+	size_t before = ws->message.len ? 0 : ITEM_SIZE;
+	int r = eddyi_ws_buffer_grow(&ws->message, before + more);
+
+	ws->message.len += r == 0 ? before : 0;
+	return r;
+}
+
 /* Make an item of what has arrived of the message. */
 static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	struct eddyi_ws_item *item;
 
-	if (!ws->message.len && eddyi_ws_buffer_grow(&ws->message, ITEM_SIZE) < 0)
+	if (reserve(ws, 0) < 0)
 		return -ENOMEM;
 	item = (void *)ws->message.bytes;
 	/* One by one: the padding at the end has bytes. */
-	item->len = ws->message.len ? ws->message.len - ITEM_SIZE : 0;
+	item->len = ws->message.len - ITEM_SIZE;
 	item->type = event->opcode;
 	item->is_last = event->is_last;
 	count_received(ws, event->is_last, 0);
@@ -308,45 +318,36 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	return 0;
 }
 
-/* Get how much of a payload may be received directly; 0: nothing. */
+/* Get how much of the current payload may be received into its place; 0: nothing. */
 static size_t direct_len(const struct eddy_ws *ws)
 {
 	const struct eddyi_ws_input *input = &ws->input;
-	size_t left = input->in_frame ? (size_t)(input->frame.len - input->arrived) : 0;
+	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed &&
+			 input->frame.len - input->arrived >= DIRECT_MIN;
 
-	return ws->is_direct && left >= DIRECT_MIN && !input->is_compressed &&
-			       !ws->options->streams && !ws->result && ws->state < EDDYI_WS_CLOSED ?
-		       left :
-		       0;
+	return is_direct ? (size_t)(input->frame.len - input->arrived) : 0;
 }
 
 /* Append a piece to the message. Return: 0, -EBADMSG, -EMSGSIZE, -ENOMEM. */
 static int append_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	struct eddyi_ws_buffer *message = &ws->message;
-	uint64_t max = ws->options->streams ? EDDY_NEVER - ITEM_SIZE : ws->options->message_max;
+	bool compressed = ws->input.is_compressed, streams = ws->options->streams;
+	uint64_t max = streams ? EDDY_NEVER - ITEM_SIZE : ws->options->message_max;
+	size_t more = event->bytes.len;
 	/* A message of one frame gets exactly its memory, once it is needed. */
-	size_t more = event->bytes.len,
-	       size = ws->input.is_compressed || ws->options->streams || direct_len(ws) ?
-			      more :
-			      (size_t)ws->input.frame.len;
+	bool grows = message->len || compressed || streams || direct_len(ws);
+	int r = reserve(ws, grows ? more : (size_t)ws->input.frame.len);
 	char *copy;
-	int r;
 
-	if (!message->len) {
-		r = eddyi_ws_buffer_grow(message, ITEM_SIZE + size);
-		if (r < 0)
-			return r;
-		message->len = ITEM_SIZE;
-	}
-	if (!ws->input.is_compressed) {
+	if (r < 0)
+		return r;
+	if (!compressed) {
 		if (more > max - (message->len - ITEM_SIZE))
 			return -EMSGSIZE;
-		r = eddyi_ws_buffer_grow(message, more);
-		if (r == 0)
-			eddyi_ws_input_copy(&ws->input, event, message->bytes + message->len);
-		message->len += r == 0 ? more : 0;
-		return r;
+		eddyi_ws_input_copy(&ws->input, event, message->bytes + message->len);
+		message->len += more;
+		return 0;
 	}
 	copy = malloc(more + 1);
 	if (!copy)
@@ -404,13 +405,11 @@ static int take(void *arg, const char *bytes, size_t len)
 static void take_rest(struct eddy_ws *ws)
 {
 	size_t left = direct_len(ws);
-	ssize_t r = left ? eddyi_ws_buffer_grow(&ws->message, left) : 0, here;
+	ssize_t r, here;
 	char *at;
 
 	ws->is_direct = false;
-	if (r < 0)
-		note_violation(ws, -ENOMEM);
-	if (r < 0 || !left)
+	if (!left || reserve(ws, left) < 0)
 		return;
 	at = ws->message.bytes + ws->message.len;
 	/* Errors are those of the next receive, too. */
@@ -423,15 +422,19 @@ static void take_rest(struct eddy_ws *ws)
 
 void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last)
 {
+	struct eddyi_wire *wire = ws->output.sender.wire;
 	int r = error;
 
 	ws->receiving = !last;
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
 		ws->pinged_ns = 0;
-		ws->is_direct = last && bytes.len >= DIRECT_MIN && !ws->output.sender.wire->tls;
-		r = eddyi_tls_wire_take(ws->output.sender.wire, bytes, take, ws);
-		if (direct_len(ws) && ws->is_awaited) {
+		/* A full buffer: more has arrived. */
+		ws->is_direct = last && bytes.len >= DIRECT_MIN && !wire->tls &&
+				!ws->options->streams;
+		r = eddyi_tls_wire_take(wire, bytes, take, ws);
+		/* The handler's task uses the memory at once, and another's next. */
+		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED) {
 			wake(ws);
 			return;
 		}
