@@ -24,7 +24,6 @@ struct eddyi_listener {
 	struct eddy_str unsent;
 	bool sends_post;
 	bool chunked;
-	bool stops;    /* the server does */
 	bool has_last; /* the end of the stream is `unsent`, or sent */
 	bool over;
 };
@@ -102,7 +101,7 @@ static struct eddy_str next(struct eddyi_sender *sender)
 		listener->unsent = listener->chunked ? post->chunk : post->text;
 		listener->sends_post = true;
 	} else if (!listener->has_last &&
-		   (listener->stops || eddyi_receiver_has_ended(&listener->receiver))) {
+		   (listener->conn->parked.last || eddyi_receiver_has_ended(&listener->receiver))) {
 		listener->unsent = listener->chunked ? EDDY_STR(LAST_CHUNK) : EDDY_STR("");
 		listener->has_last = true;
 	}
@@ -135,10 +134,10 @@ static void sent(struct eddyi_sender *sender, int error)
 {
 	struct eddyi_listener *listener = sent_by(sender);
 
-	if (error < 0 && !listener->over)
-		cut(listener);
-	else if (listener->over)
+	if (listener->over)
 		settle(listener);
+	else if (error < 0)
+		cut(listener);
 	else
 		flow(listener);
 }
@@ -195,12 +194,6 @@ static int ignore(void *arg, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Take what the client says of TLS. Return: 0, -errno. */
-static int take(struct eddyi_wire *wire, struct eddy_str bytes)
-{
-	return eddyi_tls_wire_take(wire, bytes, ignore, NULL);
-}
-
 /* A client has nothing more to say, but that it leaves. */
 static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
 {
@@ -209,7 +202,7 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 
 	if (!listener || listener->over)
 		return;
-	if (!goes_on || take(&listener->conn->wire, bytes) < 0) {
+	if (!goes_on || eddyi_tls_wire_take(&listener->conn->wire, bytes, ignore, NULL) < 0) {
 		cut(listener);
 		return;
 	}
@@ -227,12 +220,8 @@ static void evict(struct eddyi_parked *parked)
 
 static void stop(struct eddyi_parked *parked)
 {
-	struct eddyi_listener *listener = listener_of(parked);
-
-	if (!listener || listener->over)
-		return;
-	listener->stops = true;
-	flow(listener);
+	if (listener_of(parked))
+		flow(listener_of(parked));
 }
 
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
@@ -268,8 +257,8 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 		eddy_timeout_arm(&wire->timeout, clock);
 	if (!eddy_op_is_started(&conn->parked.op))
 		eddyi_parked_receive(&conn->parked, 0);
-	listener->stops = conn->parked.last;
-	if (conn->parked.evicted || wire->ended || take(wire, EDDY_STR("")) < 0)
+	if (conn->parked.evicted || wire->ended ||
+	    eddyi_tls_wire_take(wire, EDDY_STR(""), ignore, NULL) < 0)
 		cut(listener);
 	else
 		flow(listener);

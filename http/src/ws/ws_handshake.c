@@ -103,7 +103,7 @@ static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct e
 
 void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
-	struct eddy_socket_outcome outcome;
+	struct eddy_socket_outcome *outcome = &served->ws.output.outcome;
 
 	if (!served)
 		return;
@@ -111,10 +111,9 @@ void eddyi_ws_served_free(struct eddyi_ws_served *served)
 		eddyi_ws_deinit(&served->ws);
 	if (served->route->options.closed)
 		served->route->options.closed(&served->ws);
-	outcome = eddyi_ws_outcome(&served->ws);
-	outcome.duration_ns = eddy_now() - served->began_ns;
-	eddyi_observe_socket_end(served->observed, &outcome);
-	eddyi_probe_socket(eddy_str_from(served->route->pattern), &outcome);
+	outcome->duration_ns = eddy_now() - served->began_ns;
+	eddyi_observe_socket_end(served->observed, outcome);
+	eddyi_probe_socket(eddy_str_from(served->route->pattern), outcome);
 	free(served);
 }
 

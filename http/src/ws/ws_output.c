@@ -39,8 +39,8 @@ static struct eddyi_ws_output *output_of(struct eddyi_sender *sender)
 
 static void count(struct eddyi_ws_output *output, uint64_t messages, uint64_t bytes)
 {
-	output->messages += messages;
-	output->bytes += bytes;
+	output->outcome.messages_sent += messages;
+	output->outcome.sent += bytes;
 	eddyi_figure_add(&eddyi_ws_figures[2], messages);
 	eddyi_figure_add(&eddyi_ws_figures[3], bytes);
 }

@@ -6,6 +6,7 @@
 #include "wire/sender.h"
 
 #include <eddy/internal/figure.h>
+#include <eddy/observer.h>
 #include <eddy/ws.h>
 
 /* Messages and bytes that all sockets have received, and those that they have sent. */
@@ -29,11 +30,11 @@ void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
 struct eddyi_ws_output {
 	struct eddyi_sender sender; /* its wire is NULL until the connection is there */
 	struct eddy_node queue;
-	struct eddy_node later;   /* whole messages behind the one that is sent in pieces */
-	size_t queued;            /* bytes of `queue` and `later`, with their overhead */
-	uint64_t messages, bytes; /* accepted */
-	bool in_message;          /* others wait for the end of this message */
-	bool masks;               /* a client does */
+	struct eddy_node later; /* whole messages behind the one that is sent in pieces */
+	size_t queued;          /* bytes of `queue` and `later`, with their overhead */
+	struct eddy_socket_outcome outcome; /* of the socket; here, what is sent is counted */
+	bool in_message;                    /* others wait for the end of this message */
+	bool masks;                         /* a client does */
 };
 
 void eddyi_ws_output_init(struct eddyi_ws_output *output, bool masks);

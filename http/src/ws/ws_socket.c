@@ -47,8 +47,8 @@ void eddyi_ws_offer_figures(void)
 
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
-	ws->messages += messages;
-	ws->bytes += bytes;
+	ws->output.outcome.messages_received += messages;
+	ws->output.outcome.received += bytes;
 	eddyi_figure_add(&eddyi_ws_figures[0], messages);
 	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
 }
@@ -177,8 +177,8 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 /* The first close frame counts. */
 static void note_code(struct eddy_ws *ws, unsigned code)
 {
-	if (ws->code == EDDY_WS_ABNORMAL)
-		ws->code = (uint16_t)code;
+	if (ws->output.outcome.code == EDDY_WS_ABNORMAL)
+		ws->output.outcome.code = code;
 }
 
 static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
@@ -433,22 +433,23 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 		ws->is_direct = last && bytes.len >= DIRECT_MIN && !wire->tls &&
 				!ws->options->streams;
 		r = eddyi_tls_wire_take(wire, bytes, take, ws);
-		/* The handler's task uses the memory at once, and another's next. */
-		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED) {
+		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
+		 * socket next. */
+		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
 			wake(ws);
-			return;
-		}
-		take_rest(ws);
+		else if (ws->has_task)
+			take_rest(ws);
 	} else if (error == 0) {
 		r = -ECONNRESET;
 	}
 	if (r < 0 && r != -ENOBUFS && r != -EINTR && r != -ECANCELED)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	/* On a route with .parks. */
-	if (!eddy_list_is_empty(&ws->items) && !ws->has_task && !ws->left &&
+	if ((direct_len(ws) || !eddy_list_is_empty(&ws->items)) && !ws->has_task && !ws->left &&
 	    ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
-	want_more(ws);
+	if (!ws->has_task || !direct_len(ws))
+		want_more(ws);
 	settle(ws);
 }
 
@@ -520,7 +521,7 @@ void eddyi_ws_init(struct eddy_ws *ws)
 	eddy_event_init(&ws->changed);
 	eddy_mutex_init(&ws->sending);
 	ws->timer.fire = time_is_up;
-	ws->code = ws->peer_code = EDDY_WS_ABNORMAL;
+	ws->output.outcome.code = ws->peer_code = EDDY_WS_ABNORMAL;
 }
 
 void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
@@ -545,17 +546,6 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 	if (eddyi_tls_wire_take(wire, EDDY_STR(""), take, ws) < 0)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	want_more(ws);
-}
-
-struct eddy_socket_outcome eddyi_ws_outcome(const struct eddy_ws *ws)
-{
-	return (struct eddy_socket_outcome){
-		.code = ws->code,
-		.messages_received = ws->messages,
-		.messages_sent = ws->output.messages,
-		.received = ws->bytes,
-		.sent = ws->output.bytes,
-	};
 }
 
 /* ---- the handler ---- */
@@ -598,11 +588,12 @@ void eddyi_ws_release(struct eddy_ws *ws, unsigned code)
 
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
-	int r;
+	/* Started for the rest of a message, which may be incomplete still. */
+	int r = direct_len(ws) ? -EAGAIN : call(ws, handler, data);
 
-	do {
+	take_rest(ws);
+	while (r == -EAGAIN && !eddy_list_is_empty(&ws->items))
 		r = call(ws, handler, data);
-	} while (r == -EAGAIN && !eddy_list_is_empty(&ws->items));
 	if (r == -EAGAIN && ws->options->parks)
 		park(ws);
 	else

@@ -13,7 +13,6 @@
 
 #include <eddy/event.h>
 #include <eddy/mutex.h>
-#include <eddy/observer.h>
 #include <eddy/timer.h>
 
 struct eddyi_ws_item;
@@ -72,8 +71,7 @@ struct eddy_ws {
 	 * handler is told behind the messages that it has not answered. */
 	int result;
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
-	uint64_t messages, bytes;              /* received */
-	uint16_t code, peer_code;              /* of the first close frame, and of the peer's */
+	uint16_t peer_code;
 	uint8_t state;
 	bool compresses;
 	bool is_server;
@@ -118,9 +116,6 @@ void eddyi_ws_stop(struct eddy_ws *ws);
 
 /* End it at once, without a closing handshake. */
 void eddyi_ws_abort(struct eddy_ws *ws, int error);
-
-/* Get the outcome, but for its duration. */
-struct eddy_socket_outcome eddyi_ws_outcome(const struct eddy_ws *ws);
 
 void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 
