@@ -89,12 +89,6 @@ static void stop(struct eddyi_parked *parked)
 		eddyi_ws_stop(&conn->socket->ws);
 }
 
-static bool is_waiting(const struct eddyi_parked *parked)
-{
-	(void)parked;
-	return false;
-}
-
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
 {
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a WebSocket of %s", conn_of(parked)->stream.bound);
@@ -104,7 +98,6 @@ static const struct eddyi_parked_verbs verbs = {
 	.resume = resume,
 	.evict = evict,
 	.stop = stop,
-	.is_waiting = is_waiting,
 	.describe = describe,
 	.free = eddyi_conn_free,
 };

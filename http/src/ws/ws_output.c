@@ -177,6 +177,20 @@ static int append(struct eddyi_ws_output *output, struct eddy_node *queue,
 	return 0;
 }
 
+/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. The
+ * first of the queue may be being sent. */
+static void drop_pong(struct eddyi_ws_output *output)
+{
+	struct queued *last = eddy_of(output->queue.prev, struct queued, node);
+
+	if (output->queue.next == output->queue.prev ||
+	    (last->shared->bytes[0] & 0xf) != EDDYI_WS_PONG)
+		return;
+	output->queued -= last->shared->len + OVERHEAD;
+	eddy_list_remove(&last->node);
+	drop(&last->node);
+}
+
 static void flow(struct eddyi_ws_output *output)
 {
 	if (output->sender.wire)
@@ -206,6 +220,8 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 		gone = eddyi_sender_try(&output->sender, pieces, joined ? 1 : 2);
 	if (gone == len)
 		return 0;
+	if (frame->opcode == EDDYI_WS_PONG)
+		drop_pong(output);
 	r = append(output, &output->queue, make(frame, payload), gone);
 	flow(output);
 	return r;

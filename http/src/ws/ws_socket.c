@@ -96,16 +96,6 @@ static bool has_room(const struct eddy_ws *ws)
 	return ws->output.queued <= ws->options->queue_max;
 }
 
-static void put_pong(struct eddy_ws *ws)
-{
-	struct eddyi_ws_item *pong = ws->pong;
-
-	ws->pong = NULL;
-	if (ws->state == EDDYI_WS_OPEN)
-		put_control(ws, EDDYI_WS_PONG, eddy_str(pong->bytes, pong->len));
-	free(pong);
-}
-
 /* ---- the end ---- */
 
 void eddyi_ws_deinit(struct eddy_ws *ws)
@@ -117,7 +107,6 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	while ((node = eddy_list_shift(&ws->items)))
 		free(eddy_of(node, struct eddyi_ws_item, node));
 	free(ws->given);
-	free(ws->pong);
 	eddyi_ws_buffer_deinit(&ws->message);
 	if (ws->compresses) {
 		eddyi_ws_deflate_deinit(&ws->inflate);
@@ -271,23 +260,6 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 	close_now(ws, code, 0);
 }
 
-/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. */
-static void take_ping(struct eddy_ws *ws, struct eddy_str payload)
-{
-	struct eddyi_ws_item *pong = malloc(sizeof(*pong) + payload.len);
-
-	if (!pong) {
-		eddyi_ws_abort(ws, -ENOMEM);
-		return;
-	}
-	pong->len = payload.len;
-	memcpy(pong->bytes, payload.ptr, payload.len);
-	free(ws->pong);
-	ws->pong = pong;
-	if (has_room(ws))
-		put_pong(ws);
-}
-
 /* Make room for more of the message. Return: 0, -ENOMEM. */
 static int reserve(struct eddy_ws *ws, size_t more)
 {
@@ -394,8 +366,9 @@ static int take(void *arg, const char *bytes, size_t len)
 			break;
 		else if (event.opcode == EDDYI_WS_CLOSE)
 			take_close(ws, event.bytes);
-		else if (event.opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN)
-			take_ping(ws, event.bytes);
+		else if (event.opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN &&
+			 put_control(ws, EDDYI_WS_PONG, event.bytes) < 0)
+			eddyi_ws_abort(ws, -ENOMEM);
 	}
 	return 0;
 }
@@ -463,11 +436,8 @@ static void sent(struct eddyi_sender *sender, int error)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	if (ws->state != EDDYI_WS_OVER)
 		eddyi_sender_flow(sender);
-	if (has_room(ws)) {
+	if (has_room(ws))
 		wake(ws);
-		if (ws->pong)
-			put_pong(ws);
-	}
 	settle(ws);
 }
 
@@ -493,14 +463,13 @@ static void time_is_up(struct eddy_timer *timer)
 	}
 	if (now - ws->heard_ns >= ping_ns && !ws->pinged_ns) {
 		ws->pinged_ns = now;
-		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0) {
+		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0)
 			eddyi_ws_abort(ws, -ENOMEM);
-			return;
-		}
 	}
-	set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
-		      pong_ns != EDDY_NEVER ? ws->pinged_ns + pong_ns :
-					      now + ping_ns);
+	if (ws->state == EDDYI_WS_OPEN)
+		set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
+			      pong_ns != EDDY_NEVER ? ws->pinged_ns + pong_ns :
+						      now + ping_ns);
 }
 
 void eddyi_ws_options_fill(struct eddy_ws_options *options)

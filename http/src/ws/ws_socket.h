@@ -58,9 +58,8 @@ struct eddy_ws {
 	size_t waiting;              /* bytes of the items, and of `message` */
 
 	struct eddyi_ws_output output;
-	struct eddyi_ws_item *pong; /* that waits for room in the queue; NULL: none */
-	struct eddy_event changed;  /* an item, room in the queue, or another state */
-	struct eddy_mutex sending;  /* held from the first to the last piece of a message, by: */
+	struct eddy_event changed; /* an item, room in the queue, or another state */
+	struct eddy_mutex sending; /* held from the first to the last piece of a message, by: */
 	struct eddy_task *sender;
 
 	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
