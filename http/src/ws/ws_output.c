@@ -193,7 +193,7 @@ static void drop_pong(struct eddyi_ws_output *output)
 
 static void flow(struct eddyi_ws_output *output)
 {
-	if (output->sender.wire)
+	if (output->sender.wire && output->queued)
 		eddyi_sender_flow(&output->sender);
 }
 
