@@ -127,6 +127,27 @@ class Messages(Sockets):
                     self.assertEqual(ws.message(), (TEXT, str(i).encode()))
                 ws.close()
 
+    def test_large_payloads(self):
+        """What has arrived of them is received at once, by the handler if it waits for it."""
+        server = self.serve_sockets()
+        text = ('grüße' * 30000).encode()
+        for path in PATHS:
+            with Socket(server, path) as ws:
+                ws.send(TEXT, text)
+                self.assertEqual(ws.message(), (TEXT, text))
+                ws.write(frame(PING) + frame(TEXT, text) + frame(TEXT, text[:70001], fin=False) + frame(CONTINUATION, text[70001:]))
+                self.assertEqual([ws.message() for _ in range(3)], [(PONG, b''), (TEXT, text), (TEXT, text)])
+                data = frame(TEXT, text)
+                for at in range(0, len(data), 50000):
+                    ws.write(data[at:at + 50000])
+                    time.sleep(0.02)
+                self.assertEqual(ws.message(), (TEXT, text))
+                # The first buffer ends with the head.
+                ws.write(frame(BINARY, bytes(8192 - 8 - 14)) + frame(TEXT, text))
+                self.assertEqual([ws.message() for _ in range(2)], [(BINARY, bytes(8192 - 8 - 14)), (TEXT, text)])
+            for wrong in (b'\xff' + text, text + b'\xff', text + b'\xc3'):
+                self.assertCloses(server, frame(TEXT, wrong), 1007, path)
+
     def test_largest(self):
         server = self.serve_sockets('--max', 1000)
         for path in PATHS[:2]:

@@ -91,7 +91,8 @@ struct eddy_ws_options {
 	/* Messages come in pieces, as they arrive, and of any length; .message_max does not apply. */
 	bool streams;
 	bool parks;
-	/* Unsent bytes of a socket: beyond them eddy_ws_send() waits. Default 1 MiB. */
+	/* Unsent bytes of a socket, and 48 for each message: beyond them eddy_ws_send() waits. Default
+	 * 1 MiB. */
 	size_t queue_max;
 	/* A ping is sent after this silence of the peer, default 30 s; and the connection is given up
 	 * after this silence since, default 30 s. EDDY_NEVER: none. */

@@ -47,7 +47,7 @@ static void receive(struct eddy_ws *ws)
 	struct client_socket *socket = socket_of(ws);
 	struct io_uring_sqe *sqe = eddy_op_begin(&socket->op, received);
 
-	eddy_buffers_prep_recv(NULL, sqe, ws->wire->fd);
+	eddy_buffers_prep_recv(NULL, sqe, socket->conn->wire.fd);
 	eddy_op_start(&socket->op, sqe);
 }
 
@@ -221,7 +221,7 @@ static int check_response(struct handshake *shake, int status)
 /* Make a socket of the connection. Return: NULL on allocation failure. */
 static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_client_conn *conn)
 {
-	struct eddy_str protocol = shake->protocol, pending = eddyi_wire_pending(&conn->wire);
+	struct eddy_str protocol = shake->protocol;
 	struct client_socket *socket = calloc(1, sizeof(*socket) + protocol.len);
 	struct eddy_ws *ws;
 
@@ -232,8 +232,6 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 	socket->options = *shake->options;
 	eddy_event_init(&socket->over);
 	*ws = (struct eddy_ws){
-		.link = &link_verbs,
-		.wire = &conn->wire,
 		.options = &socket->options,
 		.compresses = shake->compresses,
 		.has_task = true,
@@ -249,10 +247,7 @@ static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_
 	}
 	conn->response = NULL;
 	eddyi_ws_init(ws);
-	eddyi_ws_begin(ws);
-	eddyi_ws_take(ws, pending);
-	if (pending.len)
-		eddyi_wire_consume(&conn->wire, pending.len);
+	eddyi_ws_begin(ws, &link_verbs, &conn->wire);
 	return ws;
 }
 

@@ -4,12 +4,10 @@
 
 #include "events/events_channel.h"
 #include "events/events.h"
+#include "wire/sender.h"
 #include "wire/tls_wire.h"
 
-#include <eddy/internal/outside.h>
-#include <eddy/loop.h>
 #include <errno.h>
-#include <liburing.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,18 +16,15 @@
 
 /* Invariants:
  * 1. `unsent` is of the next message if `sends_post`, else static.
- * 2. `op` sends `unsent`, or encrypted bytes; what it sends stays valid.
- * 3. It is freed once it is over, and `op` is not started. */
+ * 2. It is freed once it is over, and `sender` is not busy. */
 struct eddyi_listener {
 	struct eddyi_receiver receiver;
 	struct eddyi_conn *conn;
+	struct eddyi_sender sender;
 	struct eddy_str unsent;
-	struct eddy_op op;
 	bool sends_post;
 	bool chunked;
-	bool stops;    /* the server does */
 	bool has_last; /* the end of the stream is `unsent`, or sent */
-	bool stalled;  /* nothing has gone since the timeout has expired before */
 	bool over;
 };
 
@@ -66,17 +61,12 @@ void eddyi_listener_free(struct eddyi_listener *listener)
 
 /* ---- sending ---- */
 
-static bool seals(const struct eddyi_listener *listener)
-{
-	return EDDYI_TLS && eddyi_tls_wire_seals(&listener->conn->wire);
-}
-
 /* Close the connection once nothing uses the listener. */
 static void settle(struct eddyi_listener *listener)
 {
 	struct eddyi_conn *conn = listener->conn;
 
-	if (!listener->over || eddy_op_is_started(&listener->op))
+	if (!listener->over || eddyi_sender_is_busy(&listener->sender))
 		return;
 	eddy_timeout_disarm(&conn->wire.timeout);
 	conn->listener = NULL;
@@ -90,34 +80,39 @@ static void cut(struct eddyi_listener *listener)
 {
 	listener->over = true;
 	eddyi_wire_cut(&listener->conn->wire);
-	if (eddy_op_is_started(&listener->op))
-		eddy_op_cancel(&listener->op);
+	eddy_op_cancel(&listener->sender.op);
 	settle(listener);
 }
 
-/* Choose what is sent next: a message, or the end. Return: whether there is anything. */
-static bool choose(struct eddyi_listener *listener)
+static struct eddyi_listener *sent_by(struct eddyi_sender *sender)
 {
+	return eddy_of(sender, struct eddyi_listener, sender);
+}
+
+/* Choose what is sent next: a message, or the end. */
+static struct eddy_str next(struct eddyi_sender *sender)
+{
+	struct eddyi_listener *listener = sent_by(sender);
 	const struct eddyi_events_text *message = eddyi_receiver_next(&listener->receiver);
 
 	if (listener->unsent.len)
-		return true;
+		return listener->unsent;
 	if (message) {
 		listener->unsent = listener->chunked ? message->chunk : message->text;
 		listener->sends_post = true;
 	} else if (!listener->has_last &&
-		   (listener->stops || eddyi_channel_has_ended(&listener->receiver))) {
+		   (listener->conn->parked.last || eddyi_channel_has_ended(&listener->receiver))) {
 		listener->unsent = listener->chunked ? EDDY_STR(LAST_CHUNK) : EDDY_STR("");
 		listener->has_last = true;
 	}
-	return listener->unsent.len;
+	return listener->unsent;
 }
 
-/* Count bytes of `unsent` as sent. */
-static void advance(struct eddyi_listener *listener, size_t len)
+static void advance(struct eddyi_sender *sender, size_t len)
 {
+	struct eddyi_listener *listener = sent_by(sender);
+
 	listener->unsent = eddy_str_skip(listener->unsent, len);
-	listener->stalled = false;
 	eddy_timeout_touch(&listener->conn->wire.timeout);
 	if (!listener->unsent.len && listener->sends_post) {
 		listener->sends_post = false;
@@ -125,86 +120,29 @@ static void advance(struct eddyi_listener *listener, size_t len)
 	}
 }
 
-/* Send some without waiting. Return: bytes; 0 if none go; -errno. */
-static ssize_t send_now(struct eddyi_listener *listener)
-{
-	struct eddyi_wire *wire = &listener->conn->wire;
-	struct eddy_str unsent = listener->unsent;
-	ssize_t sent;
-
-	if (EDDYI_TLS && seals(listener))
-		sent = (ssize_t)eddyi_tls_wire_push(wire, unsent.ptr, unsent.len);
-	else
-		sent = eddyi_send_now(wire->fd, unsent.ptr, unsent.len,
-				      MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (sent > 0)
-		advance(listener, (size_t)sent);
-	return sent >= 0 ? sent : errno == EAGAIN || errno == EINTR ? 0 : -errno;
-}
-
-static void sent(struct eddy_op *op, int result, unsigned flags);
-
-/* Send the rest by an op. */
-static void send_rest(struct eddyi_listener *listener)
-{
-	struct eddyi_wire *wire = &listener->conn->wire;
-	struct eddy_str rest = listener->unsent;
-	struct io_uring_sqe *sqe;
-
-	if (seals(listener)) {
-		rest = eddyi_tls_buffers_unsent(&wire->tls->buffers);
-		wire->tls->sending = rest.len > 0;
-	}
-	if (!rest.len)
-		return;
-	sqe = eddy_op_begin(&listener->op, sent);
-	io_uring_prep_send(sqe, wire->fd, rest.ptr, rest.len, MSG_NOSIGNAL);
-	eddy_op_start(&listener->op, sqe);
-}
-
 /* Send what there is, unless an op does. */
 static void flow(struct eddyi_listener *listener)
 {
-	ssize_t r = 0;
-
-	if (eddy_op_is_started(&listener->op) || listener->over)
+	if (listener->over)
 		return;
-	do
-		r = choose(listener) ? send_now(listener) : 0;
-	while (r > 0);
-	if (r == 0)
-		send_rest(listener);
-	if (eddy_op_is_started(&listener->op))
-		return;
-	if (listener->unsent.len) {
-		cut(listener);
-		return;
-	}
-	listener->over = listener->has_last;
+	eddyi_sender_flow(&listener->sender);
+	listener->over = listener->has_last && !eddyi_sender_is_busy(&listener->sender);
 	settle(listener);
 }
 
-static void sent(struct eddy_op *op, int result, unsigned flags)
+static void sent(struct eddyi_sender *sender, int error)
 {
-	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
-	struct eddyi_wire *wire = &listener->conn->wire;
+	struct eddyi_listener *listener = sent_by(sender);
 
-	(void)flags;
-	if (seals(listener)) {
-		wire->tls->sending = false;
-		if (result > 0)
-			eddyi_tls_buffers_sent(&wire->tls->buffers, (size_t)result);
-		listener->stalled &= result <= 0;
-	} else if (result > 0) {
-		advance(listener, (size_t)result);
-	}
 	if (listener->over)
 		settle(listener);
-	else if (result < 0 && result != -EINTR && result != -EAGAIN)
+	else if (error < 0)
 		cut(listener);
 	else
 		flow(listener);
 }
+
+static const struct eddyi_sender_verbs sender_verbs = { next, advance, sent };
 
 static void wake(struct eddyi_receiver *receiver)
 {
@@ -213,7 +151,7 @@ static void wake(struct eddyi_receiver *receiver)
 	/* Its exchange has not ended. */
 	if (!listener->conn || listener->over)
 		return;
-	if (!eddy_op_is_started(&listener->op)) {
+	if (!eddyi_sender_is_busy(&listener->sender)) {
 		flow(listener);
 	} else if (eddyi_channel_lags(receiver)) {
 		eddyi_parked_tell(&listener->conn->parked,
@@ -227,18 +165,17 @@ static void look(struct eddy_timeout *timeout)
 {
 	struct eddyi_conn *conn = eddy_of(timeout, struct eddyi_conn, wire.timeout);
 	struct eddyi_listener *listener = conn->listener;
+	struct eddy_timeout_queue *clock = eddyi_receiver_clock(&listener->receiver);
 
 	if (listener->over)
 		return;
-	eddy_timeout_arm(timeout, eddyi_receiver_clock(&listener->receiver));
-	if (!eddy_op_is_started(&listener->op)) {
+	eddy_timeout_arm(timeout, clock);
+	if (eddyi_sender_stalled_ns(&listener->sender) / 2 >= clock->duration_ns) {
+		cut(listener);
+	} else if (!eddyi_sender_is_busy(&listener->sender)) {
 		listener->unsent = listener->chunked ? EDDY_STR(CHUNKED_COMMENT) :
 						       EDDY_STR(EDDYI_EVENTS_KEEP_ALIVE);
 		flow(listener);
-	} else if (listener->stalled) {
-		cut(listener);
-	} else {
-		listener->stalled = true;
 	}
 }
 
@@ -257,16 +194,6 @@ static int ignore(void *arg, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Take what the client says of TLS. Return: 0, -errno. */
-static int take(struct eddyi_wire *wire, struct eddy_str bytes)
-{
-	int r = 0;
-
-	if (EDDYI_TLS && wire->tls && bytes.len)
-		r = eddyi_tls_feed(wire->tls, bytes.ptr, bytes.len);
-	return EDDYI_TLS && wire->tls && r == 0 ? eddyi_tls_wire_drain(wire, ignore, NULL) : r;
-}
-
 /* A client has nothing more to say, but that it leaves. */
 static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
 {
@@ -275,7 +202,7 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 
 	if (!listener || listener->over)
 		return;
-	if (!goes_on || take(&listener->conn->wire, bytes) < 0) {
+	if (!goes_on || eddyi_tls_wire_take(&listener->conn->wire, bytes, ignore, NULL) < 0) {
 		cut(listener);
 		return;
 	}
@@ -293,12 +220,8 @@ static void evict(struct eddyi_parked *parked)
 
 static void stop(struct eddyi_parked *parked)
 {
-	struct eddyi_listener *listener = listener_of(parked);
-
-	if (!listener || listener->over)
-		return;
-	listener->stops = true;
-	flow(listener);
+	if (listener_of(parked))
+		flow(listener_of(parked));
 }
 
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
@@ -324,6 +247,8 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 	conn->parked.verbs = &verbs;
 	conn->listener = listener;
 	listener->conn = conn;
+	listener->sender.verbs = &sender_verbs;
+	listener->sender.wire = wire;
 	wire->ahead = NULL;
 	wire->timeout.expire = look;
 	if (pending)
@@ -332,8 +257,8 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 		eddy_timeout_arm(&wire->timeout, clock);
 	if (!eddy_op_is_started(&conn->parked.op))
 		eddyi_parked_receive(&conn->parked, 0);
-	listener->stops = conn->parked.last;
-	if (conn->parked.evicted || wire->ended || take(wire, EDDY_STR("")) < 0)
+	if (conn->parked.evicted || wire->ended ||
+	    eddyi_tls_wire_take(wire, EDDY_STR(""), ignore, NULL) < 0)
 		cut(listener);
 	else
 		flow(listener);

@@ -9,6 +9,8 @@
 
 /* Bytes that one receive gets, in as many results as they arrive in. */
 #define AHEAD_MAX (64 * EDDY_KIB)
+/* Of messages of this size, one buffer gets the begin, and their own memory the rest. */
+#define LARGE (16 * EDDY_KIB)
 
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 {
@@ -28,7 +30,7 @@ static void receive(struct eddy_ws *ws)
 
 	/* It may still be receiving ahead, as it did for requests. */
 	if (!eddy_op_is_started(&conn->parked.op))
-		eddyi_parked_receive(&conn->parked, AHEAD_MAX);
+		eddyi_parked_receive(&conn->parked, ws->input.frame.len < LARGE ? AHEAD_MAX : 0);
 }
 
 static void cancel(struct eddy_ws *ws)
@@ -87,12 +89,6 @@ static void stop(struct eddyi_parked *parked)
 		eddyi_ws_stop(&conn->socket->ws);
 }
 
-static bool is_waiting(const struct eddyi_parked *parked)
-{
-	(void)parked;
-	return false;
-}
-
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
 {
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a WebSocket of %s", conn_of(parked)->stream.bound);
@@ -102,27 +98,19 @@ static const struct eddyi_parked_verbs verbs = {
 	.resume = resume,
 	.evict = evict,
 	.stop = stop,
-	.is_waiting = is_waiting,
 	.describe = describe,
 	.free = eddyi_conn_free,
 };
 
 void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served)
 {
-	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
-
 	conn->parked.verbs = &verbs;
 	conn->socket = served;
 	conn->wire.ahead = NULL;
 	served->conn = conn;
-	served->ws.link = &link_verbs;
-	served->ws.wire = &conn->wire;
 	served->ws.has_task = true;
 	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
-	eddyi_ws_begin(&served->ws);
-	eddyi_ws_take(&served->ws, pending);
-	if (pending.len)
-		eddyi_wire_consume(&conn->wire, pending.len);
+	eddyi_ws_begin(&served->ws, &link_verbs, &conn->wire);
 	if (conn->parked.last)
 		eddyi_ws_stop(&served->ws);
 	run(served);

@@ -51,11 +51,13 @@ bool eddyi_utf8_check(struct eddyi_utf8 *utf8, struct eddy_str bytes)
 	uint64_t state = utf8->state ? utf8->state : WHOLE;
 
 	while (bytes.len && (state & 63) != BAD) {
-		size_t len = bytes.len < BLOCK ? bytes.len : BLOCK;
+		size_t len;
 
-		if ((state & 63) != WHOLE || len < BLOCK || !is_ascii(bytes.ptr))
-			for (size_t i = 0; i < len; i++)
-				state = steps[(unsigned char)bytes.ptr[i]] >> (state & 63);
+		while ((state & 63) == WHOLE && bytes.len >= BLOCK && is_ascii(bytes.ptr))
+			bytes = eddy_str_skip(bytes, BLOCK);
+		len = bytes.len < BLOCK ? bytes.len : BLOCK;
+		for (size_t i = 0; i < len; i++)
+			state = steps[(unsigned char)bytes.ptr[i]] >> (state & 63);
 		bytes = eddy_str_skip(bytes, len);
 	}
 	state &= 63;

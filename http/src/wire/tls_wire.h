@@ -42,6 +42,20 @@ typedef int eddyi_tls_wire_take_fn(void *arg, const char *bytes, size_t len);
  * Return: 0 if more must be received; -errno; as `take`. */
 int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg);
 
+/* Pass received bytes to `take`, decrypted if need be, with those that the session has. Never suspends.
+ * Return: as eddyi_tls_wire_drain(); -ENOMEM. */
+static inline int eddyi_tls_wire_take(struct eddyi_wire *wire, struct eddy_str bytes,
+				      eddyi_tls_wire_take_fn *take, void *arg)
+{
+	int r = 0;
+
+	if (!EDDYI_TLS || !wire->tls)
+		return bytes.len ? take(arg, bytes.ptr, bytes.len) : 0;
+	if (bytes.len)
+		r = eddyi_tls_feed(wire->tls, bytes.ptr, bytes.len);
+	return r < 0 ? r : eddyi_tls_wire_drain(wire, take, arg);
+}
+
 /* Encrypt as many bytes as fit, and send without waiting. Return: bytes encrypted. */
 size_t eddyi_tls_wire_push(struct eddyi_wire *wire, const void *buf, size_t len);
 

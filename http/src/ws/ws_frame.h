@@ -23,7 +23,7 @@ struct eddyi_ws_frame {
 	bool fin;        /* the last frame of its message */
 	bool compressed; /* RSV1 (RFC 7692) */
 	bool masked;
-	unsigned char mask[4]; /* if masked */
+	unsigned char mask[4]; /* zero if not masked */
 };
 
 static inline bool eddyi_ws_is_control(uint8_t opcode)

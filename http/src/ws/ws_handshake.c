@@ -97,15 +97,17 @@ static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct e
 
 void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
+	struct eddy_socket_outcome *outcome = &served->ws.output.outcome;
+
 	if (!served)
 		return;
 	if (!served->ws.link)
 		eddyi_ws_deinit(&served->ws);
 	if (served->route->options.closed)
 		served->route->options.closed(&served->ws);
-	served->ws.outcome.duration_ns = eddy_now() - served->began_ns;
-	eddyi_observe_socket_end(served->observed, &served->ws.outcome);
-	eddyi_probe_socket(eddy_str_from(served->route->pattern), &served->ws.outcome);
+	outcome->duration_ns = eddy_now() - served->began_ns;
+	eddyi_observe_socket_end(served->observed, outcome);
+	eddyi_probe_socket(eddy_str_from(served->route->pattern), outcome);
 	free(served);
 }
 
@@ -141,7 +143,6 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 	served->route = route;
 	served->ws.options = &route->options;
 	served->ws.is_server = true;
-	served->ws.outcome.code = EDDY_WS_ABNORMAL;
 	served->began_ns = eddy_now();
 	eddyi_ws_init(&served->ws);
 	r = respond(req, res, &served->ws);

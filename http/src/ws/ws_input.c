@@ -74,8 +74,7 @@ static bool take_control(struct eddyi_ws_input *input, struct eddy_str *bytes)
 	input->arrived += part.len;
 	if (input->arrived < frame->len)
 		return false;
-	if (frame->masked)
-		eddyi_ws_mask(input->control, input->control, frame->len, frame->mask, 0);
+	eddyi_ws_mask(input->control, input->control, frame->len, frame->mask, 0);
 	return true;
 }
 
@@ -121,15 +120,6 @@ int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 	else if (!ret_event->bytes.len && input->in_frame)
 		ret_event->kind = EDDYI_WS_NOTHING;
 	return 0;
-}
-
-void eddyi_ws_input_copy(const struct eddyi_ws_input *input, const struct eddyi_ws_event *piece,
-			 void *to)
-{
-	if (input->frame.masked)
-		eddyi_ws_mask(to, piece->bytes.ptr, piece->bytes.len, input->frame.mask, piece->at);
-	else if (piece->bytes.len)
-		memcpy(to, piece->bytes.ptr, piece->bytes.len);
 }
 
 int eddyi_ws_close_read(struct eddy_str payload, unsigned *ret_code, struct eddy_str *ret_reason)

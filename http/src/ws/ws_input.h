@@ -46,8 +46,11 @@ int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 			struct eddyi_ws_event *ret_event);
 
 /* Copy a piece, unmasked. */
-void eddyi_ws_input_copy(const struct eddyi_ws_input *input, const struct eddyi_ws_event *piece,
-			 void *to);
+static inline void eddyi_ws_input_copy(const struct eddyi_ws_input *input,
+				       const struct eddyi_ws_event *piece, void *to)
+{
+	eddyi_ws_mask(to, piece->bytes.ptr, piece->bytes.len, input->frame.mask, piece->at);
+}
 
 /* Read the payload of a close frame. `*ret_code` is 1005 if it has none.
  * Return: 0; -EPROTO; -EILSEQ if the reason is not UTF-8. */

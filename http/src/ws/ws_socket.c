@@ -1,16 +1,14 @@
 #include "ws_socket.h"
 
 #include "wire/tls_wire.h"
+#include "wire/wire.h"
 
-#include <eddy/internal/figure.h>
 #include <eddy/internal/outside.h>
-#include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
 #include <errno.h>
-#include <liburing.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -26,12 +24,14 @@
 #define QUEUE_MAX ((size_t)EDDY_MIB)
 #define PING_NS (30 * EDDY_SECOND)
 #define DEFLATE_MIN 64
-/* A payload that is copied behind its head: one piece of memory takes the kernel less time than two. */
-#define SMALL_MAX 256
+
+/* Size of a buffer of the loop; as much of a payload may be received into its place. */
+#define DIRECT_MIN ((size_t)(8 * EDDY_KIB))
+#define PIECE_MAX ((ssize_t)(16 * EDDY_KIB))
 
 /* A received message, or a piece of one. */
 struct eddyi_ws_item {
-	struct eddyi_ws_item *next;
+	struct eddy_node node;
 	size_t len;
 	uint8_t type;
 	bool is_last;
@@ -40,281 +40,41 @@ struct eddyi_ws_item {
 
 #define ITEM_SIZE offsetof(struct eddyi_ws_item, bytes)
 
-/* Bytes to send. */
-struct eddyi_ws_out {
-	struct eddyi_ws_out *next;
-	struct eddyi_ws_shared *shared; /* has the bytes; NULL: they are `own` */
-	size_t at, len;
-	char own[];
-};
-
-static void settle(struct eddy_ws *ws);
-
-/* ---- metrics ---- */
-
-#define MESSAGES "eddy_websocket_messages_total", "Messages of WebSockets.", "direction"
-#define BYTES                                                                                      \
-	"eddy_websocket_bytes_total", "Bytes of frames of WebSockets, before TLS.", "direction"
-
-static struct eddyi_figure figures[] = {
-	{ MESSAGES, "received", 0, NULL, 0 },
-	{ MESSAGES, "sent", 0, NULL, 0 },
-	{ BYTES, "received", 0, NULL, 0 },
-	{ BYTES, "sent", 0, NULL, 0 },
-};
-
 void eddyi_ws_offer_figures(void)
 {
-	eddyi_figure_offer(figures, sizeof(figures) / sizeof(*figures));
+	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
 }
 
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
-	ws->outcome.messages_received += messages;
-	ws->outcome.received += bytes;
-	eddyi_figure_add(&figures[0], messages);
-	eddyi_figure_add(&figures[2], bytes);
+	ws->output.outcome.messages_received += messages;
+	ws->output.outcome.received += bytes;
+	eddyi_figure_add(&eddyi_ws_figures[0], messages);
+	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
 }
 
-static void count_sent(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
+/* Wake the tasks that wait for what has changed. */
+static void wake(struct eddy_ws *ws)
 {
-	ws->outcome.messages_sent += messages;
-	ws->outcome.sent += bytes;
-	eddyi_figure_add(&figures[1], messages);
-	eddyi_figure_add(&figures[3], bytes);
+	if (!ws->changed.is_set)
+		eddy_event_set(&ws->changed);
+}
+
+static int await_change(struct eddy_ws *ws)
+{
+	eddy_event_clear(&ws->changed);
+	return eddy_event_wait(&ws->changed);
 }
 
 /* ---- sending ---- */
 
-static bool seals(const struct eddy_ws *ws)
-{
-	return EDDYI_TLS && eddyi_tls_wire_seals(ws->wire);
-}
-
-static const char *bytes_of(const struct eddyi_ws_out *out)
-{
-	return (out->shared ? out->shared->bytes : out->own) + out->at;
-}
-
-static void free_out(struct eddyi_ws_out *out)
-{
-	if (out->shared)
-		eddyi_ws_shared_unref(out->shared);
-	free(out);
-}
-
-static void free_outs(struct eddyi_ws_out *first)
-{
-	while (first) {
-		struct eddyi_ws_out *next = first->next;
-
-		free_out(first);
-		first = next;
-	}
-}
-
-static void drop_first(struct eddy_ws *ws)
-{
-	struct eddyi_ws_out *out = ws->out;
-
-	ws->out = out->next;
-	if (!ws->out)
-		ws->out_last = &ws->out;
-	free_out(out);
-}
-
-/* Count bytes of the queue that have gone. */
-static void advance(struct eddy_ws *ws, size_t len)
-{
-	ws->sent_ns = eddy_loop_now();
-	ws->queued -= len;
-	while (len) {
-		struct eddyi_ws_out *out = ws->out;
-		size_t here = len < out->len - out->at ? len : out->len - out->at;
-
-		out->at += here;
-		len -= here;
-		if (out->at == out->len)
-			drop_first(ws);
-	}
-	if (ws->queued <= ws->options->queue_max && !ws->writable.is_set)
-		eddy_event_set(&ws->writable);
-}
-
-/* Discard the queue, but for bytes that the kernel is sending. */
-static void drop_out(struct eddy_ws *ws)
-{
-	struct eddyi_ws_out **kept = eddy_op_is_started(&ws->out_op) && ws->out ? &ws->out->next :
-										  &ws->out;
-
-	free_outs(*kept);
-	*kept = NULL;
-	ws->out_last = kept;
-	ws->queued = ws->out ? ws->out->len - ws->out->at : 0;
-	if (!ws->writable.is_set)
-		eddy_event_set(&ws->writable);
-}
-
-/* Encrypt as much of the queue as fits. Return: 0, -errno. */
-static int seal(struct eddy_ws *ws)
-{
-	while (ws->out) {
-		ssize_t taken = EDDYI_TLS ? eddyi_tls_write(ws->wire->tls, bytes_of(ws->out),
-							    ws->out->len - ws->out->at) :
-					    0;
-
-		if (taken < 0)
-			return (int)taken;
-		if (!taken)
-			return 0;
-		advance(ws, (size_t)taken);
-	}
-	return 0;
-}
-
-static void sent(struct eddy_op *op, int result, unsigned flags);
-static void put_pong(struct eddy_ws *ws);
-
-/* Send what is queued by an op, unless one does. */
-static void flow(struct eddy_ws *ws)
-{
-	struct io_uring_sqe *sqe;
-	struct eddy_str next;
-
-	if (!ws->link)
-		return;
-	if (ws->pong && ws->queued <= ws->options->queue_max)
-		put_pong(ws);
-	if (eddy_op_is_started(&ws->out_op) || ws->state == EDDYI_WS_OVER)
-		return;
-	if (seals(ws)) {
-		if (seal(ws) < 0) {
-			eddyi_ws_abort(ws, -EIO);
-			return;
-		}
-		next = eddyi_tls_buffers_unsent(&ws->wire->tls->buffers);
-		ws->wire->tls->sending = next.len > 0;
-	} else {
-		next = ws->out ? eddy_str(bytes_of(ws->out), ws->out->len - ws->out->at) :
-				 EDDY_STR("");
-	}
-	if (!next.len)
-		return;
-	sqe = eddy_op_begin(&ws->out_op, sent);
-	io_uring_prep_send(sqe, ws->wire->fd, next.ptr, next.len, MSG_NOSIGNAL);
-	eddy_op_start(&ws->out_op, sqe);
-}
-
-static void sent(struct eddy_op *op, int result, unsigned flags)
-{
-	struct eddy_ws *ws = eddy_of(op, struct eddy_ws, out_op);
-
-	(void)flags;
-	if (EDDYI_TLS && ws->wire->tls)
-		ws->wire->tls->sending = false;
-	if (result > 0 && seals(ws)) {
-		eddyi_tls_buffers_sent(&ws->wire->tls->buffers, (size_t)result);
-		ws->sent_ns = eddy_loop_now();
-	} else if (result > 0 && ws->queued) {
-		advance(ws, (size_t)result);
-	}
-	if (ws->state == EDDYI_WS_OVER)
-		drop_out(ws);
-	else if (result < 0 && result != -EINTR && result != -EAGAIN)
-		eddyi_ws_abort(ws, -ECONNRESET);
-	flow(ws);
-	settle(ws);
-}
-
-static void append(struct eddy_ws *ws, struct eddyi_ws_out *out)
-{
-	out->next = NULL;
-	*ws->out_last = out;
-	ws->out_last = &out->next;
-	ws->queued += out->len - out->at;
-	if (ws->queued > ws->options->queue_max)
-		eddy_event_clear(&ws->writable);
-	flow(ws);
-}
-
-/* Give the kernel what it takes without waiting. Return: bytes. */
-static size_t send_now(struct eddy_ws *ws, struct iovec *pieces, size_t count)
-{
-	struct msghdr msg = { .msg_iov = pieces, .msg_iovlen = count };
-	int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
-	ssize_t r;
-
-	if (!ws->link || ws->out || eddy_op_is_started(&ws->out_op) || seals(ws))
-		return 0;
-	r = count == 1 ? eddyi_send_now(ws->wire->fd, pieces->iov_base, pieces->iov_len, flags) :
-			 eddyi_sendmsg_now(ws->wire->fd, &msg, flags);
-	if (r > 0)
-		ws->sent_ns = eddy_loop_now();
-	return r > 0 ? (size_t)r : 0;
-}
-
-/* One call gets random bytes for many frames. */
-static bool make_mask(unsigned char mask[4])
-{
-	static _Thread_local uint32_t random[64];
-	static _Thread_local unsigned left;
-
-	if (!left) {
-		if (eddyi_random(random, sizeof(random), GRND_NONBLOCK) < 0)
-			return false;
-		left = sizeof(random) / sizeof(*random);
-	}
-	memcpy(mask, &random[--left], 4);
-	return true;
-}
-
-/* Send a frame; a client's payload is masked. Return: 0, -EPIPE, -ENOMEM. */
+/* Return: 0; -EPIPE; as eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
-	unsigned char head[EDDYI_WS_HEAD_MAX + SMALL_MAX];
-	struct eddyi_ws_out *out;
-	size_t head_len, gone = 0, len;
-
 	if (ws->rooms)
 		eddyi_ws_flush_rooms(ws);
-	if (ws->state == EDDYI_WS_OVER)
-		return -EPIPE;
-	frame->masked = !ws->is_server;
-	if (frame->masked && !make_mask(frame->mask))
-		return -EAGAIN;
-	head_len = eddyi_ws_frame_format(frame, head);
-	len = head_len + frame->len;
-	count_sent(ws, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
-	if (!frame->masked) {
-		struct iovec pieces[] = { { head, head_len }, { (void *)payload, frame->len } };
-		bool joined = frame->len <= SMALL_MAX;
-
-		if (joined && frame->len)
-			memcpy(head + head_len, payload, frame->len);
-		if (joined)
-			pieces->iov_len = len;
-		gone = send_now(ws, pieces, joined ? 1 : 2);
-		if (gone == len)
-			return 0;
-	}
-	out = malloc(sizeof(*out) + len - gone);
-	if (!out) {
-		/* Nothing may follow half a frame. */
-		if (gone)
-			eddyi_ws_abort(ws, -ENOMEM);
-		return -ENOMEM;
-	}
-	*out = (struct eddyi_ws_out){ .len = len - gone };
-	if (gone < head_len)
-		memcpy(out->own, head + gone, head_len - gone);
-	len = gone < head_len ? 0 : gone - head_len; /* of the payload */
-	if (frame->masked)
-		eddyi_ws_mask(out->own + head_len, payload, frame->len, frame->mask, 0);
-	else if (frame->len)
-		memcpy(out->own + (gone < head_len ? head_len - gone : 0), payload + len,
-		       frame->len - len);
-	append(ws, out);
-	return 0;
+	return ws->state == EDDYI_WS_OVER ? -EPIPE :
+					    eddyi_ws_output_put(&ws->output, frame, payload);
 }
 
 static int put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
@@ -324,157 +84,30 @@ static int put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str paylo
 	return put_frame(ws, &frame, payload.ptr);
 }
 
-static void put_pong(struct eddy_ws *ws)
-{
-	char *payload = ws->pong;
-
-	ws->pong = NULL;
-	if (ws->state == EDDYI_WS_OPEN)
-		put_control(ws, EDDYI_WS_PONG, eddy_str(payload, ws->pong_len));
-	free(payload);
-}
-
-/* ---- messages for several sockets ---- */
-
-struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
-					    bool compressed)
-{
-	struct eddyi_ws_frame frame = {
-		.fin = true, .opcode = type, .compressed = compressed, .len = bytes.len
-	};
-	unsigned char head[EDDYI_WS_HEAD_MAX];
-	size_t head_len = eddyi_ws_frame_format(&frame, head);
-	struct eddyi_ws_shared *shared = malloc(sizeof(*shared) + head_len + bytes.len);
-
-	if (!shared)
-		return NULL;
-	*shared = (struct eddyi_ws_shared){ .refs = 1, .len = head_len + bytes.len };
-	memcpy(shared->bytes, head, head_len);
-	if (bytes.len)
-		memcpy(shared->bytes + head_len, bytes.ptr, bytes.len);
-	return shared;
-}
-
-void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
-{
-	if (!shared || __atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) != 0)
-		return;
-	eddyi_ws_shared_unref(shared->packed);
-	free(shared);
-}
-
-/* Return: NULL on allocation failure. */
-static struct eddyi_ws_out *share(struct eddyi_ws_shared *shared, size_t gone)
-{
-	struct eddyi_ws_out *out = malloc(sizeof(*out));
-
-	if (!out)
-		return NULL;
-	__atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);
-	*out = (struct eddyi_ws_out){ .shared = shared, .at = gone, .len = shared->len };
-	return out;
-}
-
-/* A client masks each frame by a key of its own. Return: NULL on allocation failure. */
-static struct eddyi_ws_out *copy_masked(const struct eddyi_ws_shared *shared)
-{
-	unsigned char head[EDDYI_WS_HEAD_MAX];
-	struct eddyi_ws_out *out = malloc(sizeof(*out) + shared->len + sizeof(head));
-	struct eddyi_ws_frame frame;
-	int skipped = eddyi_ws_frame_parse(eddy_str(shared->bytes, shared->len), &frame);
-	size_t head_len;
-
-	frame.masked = true;
-	if (!out || !make_mask(frame.mask)) {
-		free(out);
-		return NULL;
-	}
-	head_len = eddyi_ws_frame_format(&frame, head);
-	*out = (struct eddyi_ws_out){ .len = head_len + frame.len };
-	memcpy(out->own, head, head_len);
-	eddyi_ws_mask(out->own + head_len, shared->bytes + skipped, frame.len, frame.mask, 0);
-	return out;
-}
-
-/* Queue a message of which `gone` bytes have been sent. Return: 0, -EPIPE, -ENOBUFS, -ENOMEM. */
-static int put_rest(struct eddy_ws *ws, struct eddyi_ws_shared *shared, size_t gone, size_t max)
-{
-	struct eddyi_ws_out *out;
-
-	if (ws->state != EDDYI_WS_OPEN)
-		return -EPIPE;
-	if (!gone && ws->queued && ws->queued + shared->len > max)
-		return -ENOBUFS;
-	count_sent(ws, 1, shared->len);
-	if (gone == shared->len)
-		return 0;
-	out = ws->is_server ? share(shared, gone) : copy_masked(shared);
-	if (!out) {
-		/* Nothing may follow half a frame. */
-		if (gone)
-			eddyi_ws_abort(ws, -ENOMEM);
-		return -ENOMEM;
-	}
-	if (!ws->in_message) {
-		append(ws, out);
-		return 0;
-	}
-	*ws->later_last = out;
-	ws->later_last = &out->next;
-	ws->queued += out->len;
-	return 0;
-}
-
 int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
 			size_t max)
 {
-	struct iovec pieces[EDDYI_WS_SHARED_MAX];
-	size_t gone = 0;
-	int r = 0;
+	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_share(&ws->output, shared, count, max) :
+					    -EPIPE;
+}
 
-	if (ws->state != EDDYI_WS_OPEN)
-		return -EPIPE;
-	for (size_t i = 0; i < count; i++)
-		pieces[i] = (struct iovec){ shared[i]->bytes, shared[i]->len };
-	if (!ws->in_message && ws->is_server)
-		gone = send_now(ws, pieces, count);
-	for (size_t i = 0; i < count; i++) {
-		size_t here = gone < shared[i]->len ? gone : shared[i]->len;
-		int one = put_rest(ws, shared[i], here, max);
-
-		gone -= here;
-		r = r < 0 ? r : one;
-	}
-	return r;
+static bool has_room(const struct eddy_ws *ws)
+{
+	return ws->output.queued <= ws->options->queue_max;
 }
 
 /* ---- the end ---- */
 
-static void free_items(struct eddy_ws *ws)
-{
-	while (ws->first) {
-		struct eddyi_ws_item *next = ws->first->next;
-
-		free(ws->first);
-		ws->first = next;
-	}
-	free(ws->given);
-	free(ws->pong);
-	eddyi_ws_buffer_deinit(&ws->message);
-}
-
-static void set_timer(struct eddy_ws *ws, uint64_t at_ns)
-{
-	eddy_timer_disarm(&ws->timer);
-	eddy_timer_arm(&ws->timer, at_ns);
-}
-
 void eddyi_ws_deinit(struct eddy_ws *ws)
 {
+	struct eddy_node *node;
+
 	eddyi_ws_leave_rooms(ws);
-	free_outs(ws->out);
-	free_outs(ws->later);
-	free_items(ws);
+	eddyi_ws_output_deinit(&ws->output);
+	while ((node = eddy_list_shift(&ws->items)))
+		free(eddy_of(node, struct eddyi_ws_item, node));
+	free(ws->given);
+	eddyi_ws_buffer_deinit(&ws->message);
 	if (ws->compresses) {
 		eddyi_ws_deflate_deinit(&ws->inflate);
 		eddyi_ws_deflate_deinit(&ws->deflate);
@@ -485,55 +118,47 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
-	if (ws->state == EDDYI_WS_CLOSED && !ws->half_closed && !ws->out &&
-	    !eddy_op_is_started(&ws->out_op)) {
-		ws->half_closed = true;
+	if (eddyi_sender_is_busy(&ws->output.sender))
+		return;
+	if (ws->state == EDDYI_WS_CLOSED) {
+		ws->state = EDDYI_WS_HALF_CLOSED;
 		/* A client leaves it to the server (RFC 6455 section 7.1.1). */
 		if (ws->is_server) {
-			eddyi_wire_give_up(ws->wire);
-			eddyi_shutdown_now(ws->wire->fd, SHUT_WR);
+			eddyi_wire_give_up(ws->output.sender.wire);
+			eddyi_shutdown_now(ws->output.sender.wire->fd, SHUT_WR);
 		}
 	}
-	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->receiving ||
-	    eddy_op_is_started(&ws->out_op))
+	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->receiving)
 		return;
 	eddy_timer_disarm(&ws->timer);
 	eddyi_ws_deinit(ws);
 	ws->link->finish(ws);
 }
 
-/* Tell the handler of the end. */
-static void end_input(struct eddy_ws *ws, int result)
+static void set_timer(struct eddy_ws *ws, uint64_t at_ns)
 {
-	ws->result = result;
-	if (!ws->readable.is_set)
-		eddy_event_set(&ws->readable);
-	if (!ws->writable.is_set)
-		eddy_event_set(&ws->writable);
+	eddy_timer_disarm(&ws->timer);
+	eddy_timer_arm(&ws->timer, at_ns);
 }
 
-/* No frame follows those that are queued. */
-static void become_closed(struct eddy_ws *ws, int result)
+/* Go on to a later state, and tell the handler of the end. */
+static void enter(struct eddy_ws *ws, enum eddyi_ws_state state, int result)
 {
-	if (ws->state < EDDYI_WS_CLOSED)
-		end_input(ws, result);
-	ws->state = EDDYI_WS_CLOSED;
-	set_timer(ws, eddy_loop_now() + CLOSE_NS);
-	eddyi_ws_buffer_deinit(&ws->message);
+	if (state >= EDDYI_WS_CLOSED && ws->state < EDDYI_WS_CLOSED)
+		ws->result = result;
+	ws->state = state;
+	wake(ws);
+	/* At the next turn of the loop, in case that nothing else settles it. */
+	if (ws->link)
+		set_timer(ws, eddy_loop_now() + (state == EDDYI_WS_OVER ? 0 : CLOSE_NS));
 }
 
 void eddyi_ws_abort(struct eddy_ws *ws, int error)
 {
 	if (ws->state == EDDYI_WS_OVER)
 		return;
-	if (ws->state < EDDYI_WS_CLOSED)
-		end_input(ws, error);
-	ws->state = EDDYI_WS_OVER;
-	/* At the next turn of the loop, in case that nothing else settles it. */
-	set_timer(ws, eddy_loop_now());
-	drop_out(ws);
-	if (eddy_op_is_started(&ws->out_op))
-		eddy_op_cancel(&ws->out_op);
+	enter(ws, EDDYI_WS_OVER, error);
+	eddy_op_cancel(&ws->output.sender.op);
 	if (ws->receiving)
 		ws->link->cancel(ws);
 }
@@ -541,8 +166,8 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 /* The first close frame counts. */
 static void note_code(struct eddy_ws *ws, unsigned code)
 {
-	if (ws->outcome.code == EDDY_WS_ABNORMAL)
-		ws->outcome.code = code;
+	if (ws->output.outcome.code == EDDY_WS_ABNORMAL)
+		ws->output.outcome.code = code;
 }
 
 static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
@@ -558,24 +183,30 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 		eddyi_ws_abort(ws, -ECONNRESET);
 }
 
-static void fail(struct eddy_ws *ws, int error)
+/* The closing handshake is over: the peer's close frame has come, or none is awaited. */
+static void close_now(struct eddy_ws *ws, unsigned code, int result)
 {
-	unsigned code = error == -EMSGSIZE ? EDDY_WS_TOO_LARGE :
-			error == -EILSEQ   ? EDDY_WS_NOT_UTF8 :
-			error == -ENOMEM   ? EDDY_WS_TRY_LATER :
-					     EDDY_WS_PROTOCOL_ERROR;
-
 	if (ws->state == EDDYI_WS_OPEN)
 		put_close(ws, code, EDDY_STR(""));
 	if (ws->state != EDDYI_WS_OVER)
-		become_closed(ws, error);
+		enter(ws, EDDYI_WS_CLOSED, result);
+}
+
+static void fail(struct eddy_ws *ws, int error)
+{
+	close_now(ws,
+		  error == -EMSGSIZE ? EDDY_WS_TOO_LARGE :
+		  error == -EILSEQ   ? EDDY_WS_NOT_UTF8 :
+		  error == -ENOMEM   ? EDDY_WS_TRY_LATER :
+				       EDDY_WS_PROTOCOL_ERROR,
+		  error);
 }
 
 /* The peer has broken a rule. Answers to the messages before it are sent first. */
 static void note_violation(struct eddy_ws *ws, int error)
 {
-	if (!ws->left && (ws->first || ws->given))
-		ws->violation = error;
+	if (!ws->left && (ws->given || !eddy_list_is_empty(&ws->items)))
+		ws->result = error;
 	else
 		fail(ws, error);
 }
@@ -583,9 +214,8 @@ static void note_violation(struct eddy_ws *ws, int error)
 /* The handler has taken all messages. */
 static void tell_violation(struct eddy_ws *ws)
 {
-	if (ws->violation)
-		fail(ws, ws->violation);
-	ws->violation = 0;
+	if (ws->result && ws->state < EDDYI_WS_CLOSED)
+		fail(ws, ws->result);
 }
 
 void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
@@ -593,12 +223,8 @@ void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
 	if (ws->state != EDDYI_WS_OPEN || !ws->link)
 		return;
 	put_close(ws, code, eddy_str_from(reason));
-	if (ws->state != EDDYI_WS_OPEN)
-		return;
-	ws->state = EDDYI_WS_CLOSING;
-	set_timer(ws, eddy_loop_now() + CLOSE_NS);
-	if (!ws->writable.is_set)
-		eddy_event_set(&ws->writable);
+	if (ws->state == EDDYI_WS_OPEN)
+		enter(ws, EDDYI_WS_CLOSING, 0);
 }
 
 void eddyi_ws_stop(struct eddy_ws *ws)
@@ -611,9 +237,9 @@ void eddyi_ws_stop(struct eddy_ws *ws)
 
 static void want_more(struct eddy_ws *ws)
 {
-	if (ws->receiving || ws->violation || ws->state == EDDYI_WS_OVER)
-		return;
-	if (ws->waiting > WAITING_MAX && ws->first && ws->state < EDDYI_WS_CLOSED)
+	bool pauses = ws->result || (ws->waiting > WAITING_MAX && !eddy_list_is_empty(&ws->items));
+
+	if (ws->receiving || ws->state == EDDYI_WS_OVER || (pauses && ws->state < EDDYI_WS_CLOSED))
 		return;
 	ws->receiving = true;
 	ws->link->receive(ws);
@@ -631,37 +257,17 @@ static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 	}
 	ws->peer_code = (uint16_t)code;
 	note_code(ws, code);
-	if (ws->state == EDDYI_WS_OPEN)
-		put_close(ws, code, EDDY_STR(""));
-	if (ws->state != EDDYI_WS_OVER)
-		become_closed(ws, 0);
+	close_now(ws, code, 0);
 }
 
-/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. */
-static void take_ping(struct eddy_ws *ws, struct eddy_str payload)
+/* Make room for more of the message. Return: 0, -ENOMEM. */
+static int reserve(struct eddy_ws *ws, size_t more)
 {
-	char *copy = malloc(payload.len + 1);
+	size_t before = ws->message.len ? 0 : ITEM_SIZE;
+	int r = eddyi_ws_buffer_grow(&ws->message, before + more);
 
-	if (!copy) {
-		eddyi_ws_abort(ws, -ENOMEM);
-		return;
-	}
-	if (payload.len)
-		memcpy(copy, payload.ptr, payload.len);
-	free(ws->pong);
-	ws->pong = copy;
-	ws->pong_len = (uint8_t)payload.len;
-	flow(ws);
-}
-
-static void take_control(struct eddy_ws *ws, const struct eddyi_ws_event *event)
-{
-	if (event->opcode == EDDYI_WS_CLOSE) {
-		take_close(ws, event->bytes);
-		return;
-	}
-	if (event->opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN)
-		take_ping(ws, event->bytes);
+	ws->message.len += r == 0 ? before : 0;
+	return r;
 }
 
 /* Make an item of what has arrived of the message. */
@@ -669,50 +275,51 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	struct eddyi_ws_item *item;
 
-	if (!ws->message.len && eddyi_ws_buffer_grow(&ws->message, ITEM_SIZE) < 0)
+	if (reserve(ws, 0) < 0)
 		return -ENOMEM;
 	item = (void *)ws->message.bytes;
 	/* One by one: the padding at the end has bytes. */
-	item->next = NULL;
-	item->len = ws->message.len ? ws->message.len - ITEM_SIZE : 0;
+	item->len = ws->message.len - ITEM_SIZE;
 	item->type = event->opcode;
 	item->is_last = event->is_last;
 	count_received(ws, event->is_last, 0);
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
-	*ws->last = item;
-	ws->last = &item->next;
-	if (!ws->readable.is_set)
-		eddy_event_set(&ws->readable);
+	eddy_list_append(&ws->items, &item->node);
+	wake(ws);
 	return 0;
+}
+
+/* Get how much of the current payload may be received into its place; 0: nothing. */
+static size_t direct_len(const struct eddy_ws *ws)
+{
+	const struct eddyi_ws_input *input = &ws->input;
+	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed &&
+			 input->frame.len - input->arrived >= DIRECT_MIN;
+
+	return is_direct ? (size_t)(input->frame.len - input->arrived) : 0;
 }
 
 /* Append a piece to the message. Return: 0, -EBADMSG, -EMSGSIZE, -ENOMEM. */
 static int append_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	struct eddyi_ws_buffer *message = &ws->message;
-	uint64_t max = ws->options->streams ? EDDY_NEVER - ITEM_SIZE : ws->options->message_max;
-	/* A message of one frame gets exactly its memory. */
-	size_t more = event->bytes.len, size = ws->input.is_compressed || ws->options->streams ?
-						       more :
-						       (size_t)ws->input.frame.len;
+	bool compressed = ws->input.is_compressed, streams = ws->options->streams;
+	uint64_t max = streams ? EDDY_NEVER - ITEM_SIZE : ws->options->message_max;
+	size_t more = event->bytes.len;
+	/* A message of one frame gets exactly its memory, once it is needed. */
+	bool grows = message->len || compressed || streams || direct_len(ws);
+	int r = reserve(ws, grows ? more : (size_t)ws->input.frame.len);
 	char *copy;
-	int r;
 
-	if (!message->len) {
-		r = eddyi_ws_buffer_grow(message, ITEM_SIZE + size);
-		if (r < 0)
-			return r;
-		message->len = ITEM_SIZE;
-	}
-	if (!ws->input.is_compressed) {
+	if (r < 0)
+		return r;
+	if (!compressed) {
 		if (more > max - (message->len - ITEM_SIZE))
 			return -EMSGSIZE;
-		r = eddyi_ws_buffer_grow(message, more);
-		if (r == 0)
-			eddyi_ws_input_copy(&ws->input, event, message->bytes + message->len);
-		message->len += r == 0 ? more : 0;
-		return r;
+		eddyi_ws_input_copy(&ws->input, event, message->bytes + message->len);
+		message->len += more;
+		return 0;
 	}
 	copy = malloc(more + 1);
 	if (!copy)
@@ -749,64 +356,100 @@ static int take(void *arg, const char *bytes, size_t len)
 	int r = 0;
 
 	count_received(ws, 0, len);
-	while (ws->state < EDDYI_WS_CLOSED && !ws->violation) {
+	while (ws->state < EDDYI_WS_CLOSED && !ws->result) {
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
 			r = take_piece(ws, &event);
 		if (r < 0)
 			note_violation(ws, r);
-		else if (event.kind == EDDYI_WS_CONTROL)
-			take_control(ws, &event);
 		else if (event.kind == EDDYI_WS_NOTHING)
 			break;
+		else if (event.opcode == EDDYI_WS_CLOSE)
+			take_close(ws, event.bytes);
+		else if (event.opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN &&
+			 put_control(ws, EDDYI_WS_PONG, event.bytes) < 0)
+			eddyi_ws_abort(ws, -ENOMEM);
 	}
 	return 0;
 }
 
-void eddyi_ws_take(struct eddy_ws *ws, struct eddy_str bytes)
+/* Receive the rest of a large payload into its place, without a buffer in between. Pieces are unmasked and
+ * checked while the processor's cache has them. */
+static void take_rest(struct eddy_ws *ws)
 {
-	if (bytes.len)
-		take(ws, bytes.ptr, bytes.len);
-	if (EDDYI_TLS && ws->wire->tls && eddyi_tls_wire_drain(ws->wire, take, ws) < 0)
-		eddyi_ws_abort(ws, -ECONNRESET);
-}
+	size_t left = direct_len(ws);
+	ssize_t r, here;
+	char *at;
 
-static int take_sealed(struct eddy_ws *ws, struct eddy_str bytes)
-{
-	int r = EDDYI_TLS ? eddyi_tls_feed(ws->wire->tls, bytes.ptr, bytes.len) : 0;
-
-	return EDDYI_TLS && r == 0 ? eddyi_tls_wire_drain(ws->wire, take, ws) : r;
+	ws->is_direct = false;
+	if (!left || reserve(ws, left) < 0)
+		return;
+	at = ws->message.bytes + ws->message.len;
+	/* Errors are those of the next receive, too. */
+	r = eddyi_recv_now(ws->output.sender.wire->fd, at, left, MSG_DONTWAIT);
+	for (; r > 0; r -= here, at += here) {
+		here = r < PIECE_MAX ? r : PIECE_MAX;
+		take(ws, at, (size_t)here);
+	}
 }
 
 void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last)
 {
+	struct eddyi_wire *wire = ws->output.sender.wire;
 	int r = error;
 
 	ws->receiving = !last;
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
 		ws->pinged_ns = 0;
-		r = EDDYI_TLS && ws->wire->tls ? take_sealed(ws, bytes) :
-						 take(ws, bytes.ptr, bytes.len);
+		/* A full buffer: more has arrived. */
+		ws->is_direct = last && bytes.len >= DIRECT_MIN && !wire->tls &&
+				!ws->options->streams;
+		r = eddyi_tls_wire_take(wire, bytes, take, ws);
+		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
+		 * socket next. */
+		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
+			wake(ws);
+		else if (ws->has_task)
+			take_rest(ws);
 	} else if (error == 0) {
 		r = -ECONNRESET;
 	}
 	if (r < 0 && r != -ENOBUFS && r != -EINTR && r != -ECANCELED)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	/* On a route with .parks. */
-	if (ws->first && !ws->has_task && !ws->left && ws->state != EDDYI_WS_OVER)
+	if ((direct_len(ws) || !eddy_list_is_empty(&ws->items)) && !ws->has_task && !ws->left &&
+	    ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
-	want_more(ws);
+	if (!ws->has_task || !direct_len(ws))
+		want_more(ws);
 	settle(ws);
 }
 
-/* ---- time ---- */
+/* ---- between the ends ---- */
+
+static void sent(struct eddyi_sender *sender, int error)
+{
+	struct eddy_ws *ws = eddy_of(sender, struct eddy_ws, output.sender);
+
+	if (error < 0)
+		eddyi_ws_abort(ws, -ECONNRESET);
+	if (ws->state != EDDYI_WS_OVER)
+		eddyi_sender_flow(sender);
+	if (has_room(ws))
+		wake(ws);
+	settle(ws);
+}
+
+static const struct eddyi_sender_verbs sender_verbs = { eddyi_ws_output_next, eddyi_ws_output_take,
+							sent };
 
 static void time_is_up(struct eddy_timer *timer)
 {
 	struct eddy_ws *ws = eddy_of(timer, struct eddy_ws, timer);
 	uint64_t now = eddy_loop_now(), ping_ns = ws->options->ping_ns,
-		 pong_ns = ws->options->pong_ns;
+		 pong_ns = ws->options->pong_ns,
+		 stalled_ns = eddyi_sender_stalled_ns(&ws->output.sender);
 
 	if (ws->state == EDDYI_WS_OVER) {
 		settle(ws);
@@ -814,22 +457,19 @@ static void time_is_up(struct eddy_timer *timer)
 	}
 	/* Not by the time since the last bytes: a loop that was busy has sent no ping. */
 	if (ws->state != EDDYI_WS_OPEN || (ws->pinged_ns && now - ws->pinged_ns >= pong_ns) ||
-	    (ws->out && now - ws->sent_ns >= ping_ns && now - ws->sent_ns - ping_ns >= pong_ns)) {
+	    (stalled_ns >= ping_ns && stalled_ns - ping_ns >= pong_ns)) {
 		eddyi_ws_abort(ws, -ETIMEDOUT);
-		settle(ws);
 		return;
 	}
 	if (now - ws->heard_ns >= ping_ns && !ws->pinged_ns) {
 		ws->pinged_ns = now;
-		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0) {
+		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0)
 			eddyi_ws_abort(ws, -ENOMEM);
-			settle(ws);
-			return;
-		}
 	}
-	set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
-		      pong_ns != EDDY_NEVER ? ws->pinged_ns + pong_ns :
-					      now + ping_ns);
+	if (ws->state == EDDYI_WS_OPEN)
+		set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
+			      pong_ns != EDDY_NEVER ? ws->pinged_ns + pong_ns :
+						      now + ping_ns);
 }
 
 void eddyi_ws_options_fill(struct eddy_ws_options *options)
@@ -844,28 +484,36 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options)
 
 void eddyi_ws_init(struct eddy_ws *ws)
 {
-	ws->last = &ws->first;
-	ws->out_last = &ws->out;
-	ws->later_last = &ws->later;
-	eddy_event_init(&ws->readable);
-	eddy_event_init(&ws->writable);
-	eddy_event_set(&ws->writable);
+	eddyi_ws_output_init(&ws->output, !ws->is_server);
+	ws->output.sender.verbs = &sender_verbs;
+	eddy_list_init(&ws->items);
+	eddy_event_init(&ws->changed);
 	eddy_mutex_init(&ws->sending);
+	ws->timer.fire = time_is_up;
+	ws->output.outcome.code = ws->peer_code = EDDY_WS_ABNORMAL;
 }
 
-void eddyi_ws_begin(struct eddy_ws *ws)
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
 {
+	struct eddy_str pending = eddyi_wire_pending(wire);
+
+	ws->link = link;
+	ws->output.sender.wire = wire;
 	ws->input.is_server = ws->is_server;
 	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
 	if (ws->compresses && !ws->options->streams)
 		ws->input.max = DEFLATED_MAX(ws->options->message_max);
-	ws->peer_code = EDDY_WS_ABNORMAL;
-	ws->heard_ns = ws->sent_ns = eddy_loop_now();
-	ws->timer.fire = time_is_up;
+	ws->heard_ns = eddy_loop_now();
 	if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
-	flow(ws);
+	eddyi_sender_flow(&ws->output.sender);
+	if (pending.len) {
+		take(ws, pending.ptr, pending.len);
+		eddyi_wire_consume(wire, pending.len);
+	}
+	if (eddyi_tls_wire_take(wire, EDDY_STR(""), take, ws) < 0)
+		eddyi_ws_abort(ws, -ECONNRESET);
 	want_more(ws);
 }
 
@@ -909,11 +557,12 @@ void eddyi_ws_release(struct eddy_ws *ws, unsigned code)
 
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
-	int r;
+	/* Started for the rest of a message, which may be incomplete still. */
+	int r = direct_len(ws) ? -EAGAIN : call(ws, handler, data);
 
-	do {
+	take_rest(ws);
+	while (r == -EAGAIN && !eddy_list_is_empty(&ws->items))
 		r = call(ws, handler, data);
-	} while (r == -EAGAIN && ws->first);
 	if (r == -EAGAIN && ws->options->parks)
 		park(ws);
 	else
@@ -929,7 +578,7 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 
 	free(ws->given);
 	ws->given = NULL;
-	while (!ws->first) {
+	while (eddy_list_is_empty(&ws->items)) {
 		tell_violation(ws);
 		if (ws->state >= EDDYI_WS_CLOSED)
 			return ws->result;
@@ -937,15 +586,15 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 			return -ESHUTDOWN;
 		if (ws->options->parks)
 			return -EAGAIN;
-		eddy_event_clear(&ws->readable);
-		r = eddy_event_wait(&ws->readable);
+		ws->is_awaited = true;
+		r = await_change(ws);
+		ws->is_awaited = false;
+		take_rest(ws);
+		want_more(ws);
 		if (r < 0)
 			return r;
 	}
-	item = ws->first;
-	ws->first = item->next;
-	if (!ws->first)
-		ws->last = &ws->first;
+	item = eddy_of(eddy_list_shift(&ws->items), struct eddyi_ws_item, node);
 	ws->waiting -= ITEM_SIZE + item->len;
 	ws->given = item;
 	want_more(ws);
@@ -959,22 +608,9 @@ static int await_room(struct eddy_ws *ws)
 {
 	int r = 0;
 
-	while (r == 0 && ws->state == EDDYI_WS_OPEN && ws->queued > ws->options->queue_max)
-		r = eddy_event_wait(&ws->writable);
+	while (r == 0 && ws->state == EDDYI_WS_OPEN && !has_room(ws))
+		r = await_change(ws);
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
-}
-
-/* A piece has been sent: with the last, the messages that have waited follow. */
-static void end_piece(struct eddy_ws *ws, bool is_last)
-{
-	ws->in_message = !is_last;
-	if (!is_last || !ws->later || ws->state == EDDYI_WS_OVER)
-		return;
-	*ws->out_last = ws->later;
-	ws->out_last = ws->later_last;
-	ws->later = NULL;
-	ws->later_last = &ws->later;
-	flow(ws);
 }
 
 /* Send a piece, of a message that `ws->sender` sends. */
@@ -993,8 +629,10 @@ static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, 
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
-	if (r == 0)
-		end_piece(ws, is_last);
+	if (r == 0 && !is_last)
+		ws->output.in_message = true;
+	else if (r == 0 && ws->output.in_message)
+		eddyi_ws_output_end_message(&ws->output);
 	return r;
 }
 

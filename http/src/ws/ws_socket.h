@@ -8,26 +8,14 @@
 
 #include "ws_deflate.h"
 #include "ws_input.h"
+#include "ws_output.h"
 #include "text/utf8.h"
-#include "wire/wire.h"
 
 #include <eddy/event.h>
 #include <eddy/mutex.h>
-#include <eddy/observer.h>
-#include <eddy/op.h>
 #include <eddy/timer.h>
-#include <eddy/ws.h>
 
 struct eddyi_ws_item;
-struct eddyi_ws_out;
-
-/* A framed message, shared by the queues of several sockets. */
-struct eddyi_ws_shared {
-	unsigned refs;                  /* changed atomically */
-	struct eddyi_ws_shared *packed; /* the same, compressed; NULL: it is not */
-	size_t len;
-	char bytes[];
-};
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
@@ -45,19 +33,18 @@ struct eddyi_ws_link {
 
 enum eddyi_ws_state {
 	EDDYI_WS_OPEN,
-	EDDYI_WS_CLOSING, /* a close frame is sent; that of the peer is awaited */
-	EDDYI_WS_CLOSED,  /* both are; queued frames are still sent */
-	EDDYI_WS_OVER,    /* the connection is of no use */
+	EDDYI_WS_CLOSING,     /* a close frame is sent; that of the peer is awaited */
+	EDDYI_WS_CLOSED,      /* both are; queued frames are still sent */
+	EDDYI_WS_HALF_CLOSED, /* all are sent */
+	EDDYI_WS_OVER,        /* the connection is of no use */
 };
 
 /* Invariants:
  * 1. `receiving` tells whether the link receives. It does so in OPEN and CLOSING, unless `waiting`
- *    exceeds the limit.
- * 2. `out_op` sends the first of `out`, or encrypted bytes; with frames in `out` it is started.
- * 3. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
+ *    exceeds the limit, or the peer has broken a rule.
+ * 2. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
-	struct eddyi_wire *wire;
 	const struct eddy_ws_options *options;
 	void *data;
 	struct eddyi_ws_member *rooms; /* that it is in */
@@ -66,42 +53,34 @@ struct eddy_ws {
 	struct eddyi_ws_input input;
 	struct eddyi_utf8 utf8;
 	struct eddyi_ws_buffer message; /* in progress, an item at its begin */
-	struct eddyi_ws_item *first, **last;
+	struct eddy_node items;
 	struct eddyi_ws_item *given; /* that the handler has */
 	size_t waiting;              /* bytes of the items, and of `message` */
-	struct eddy_event readable;  /* an item, or the end, is there */
 
-	struct eddyi_ws_out *out, **out_last;
-	/* Whole messages behind the one that is being sent in pieces. */
-	struct eddyi_ws_out *later, **later_last;
-	size_t queued; /* bytes of `out` and `later` */
-	char *pong; /* payload, of `pong_len` bytes, that waits for room in the queue; NULL: none */
-	struct eddy_op out_op;
-	struct eddy_event writable; /* `queued` is below its limit, or the socket is over */
-	struct eddy_mutex sending;  /* held from the first to the last piece of a message, by: */
+	struct eddyi_ws_output output;
+	struct eddy_event changed; /* an item, room in the queue, or another state */
+	struct eddy_mutex sending; /* held from the first to the last piece of a message, by: */
 	struct eddy_task *sender;
 
 	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
 	struct eddy_timer timer;
 	uint64_t heard_ns;  /* when the last bytes came */
 	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
-	uint64_t sent_ns;   /* when the last bytes went */
-	int result;         /* of eddy_ws_recv() at the end */
-	int violation; /* by the peer, behind messages that the handler has not answered; 0: none */
+	/* Of eddy_ws_recv() once it is CLOSED. Before, of a peer that has broken a rule, of which the
+	 * handler is told behind the messages that it has not answered. */
+	int result;
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
-	struct eddy_socket_outcome outcome;
 	uint16_t peer_code;
-	uint8_t pong_len;
 	uint8_t state;
 	bool compresses;
 	bool is_server;
 	bool receiving;
 	bool has_task;
-	bool packs;       /* the message being sent is compressed */
-	bool in_message;  /* its last piece has not been sent */
-	bool left;        /* the handler has returned for good */
-	bool half_closed; /* nothing more is sent */
-	bool stops;       /* the server does */
+	bool is_awaited; /* the task waits for a message */
+	bool is_direct;  /* what follows has arrived, and nothing else receives it */
+	bool packs;      /* the message being sent is compressed */
+	bool left;       /* the handler has returned for good */
+	bool stops;      /* the server does */
 };
 
 /* Fill in the defaults of zero fields. */
@@ -110,22 +89,20 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options);
 /* Register the metrics of sockets. */
 void eddyi_ws_offer_figures(void);
 
-/* Begin with a zeroed socket whose `options` are set. Until the connection is there, what is sent is queued. */
+/* Begin with a zeroed socket whose `options` and `is_server` are set. Until the connection is there, what is
+ * sent is queued. */
 void eddyi_ws_init(struct eddy_ws *ws);
 
 /* Free what it owns, if it has not begun. */
 void eddyi_ws_deinit(struct eddy_ws *ws);
 
-/* Go on with a connection whose handshake is complete. The caller has set `link`, `wire`, `is_server`,
- * and, with compression, `inflate` and `deflate`. */
-void eddyi_ws_begin(struct eddy_ws *ws);
+/* Go on with a connection whose handshake is complete, and handle what has arrived. With compression, the
+ * caller has set `inflate` and `deflate`. */
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire);
 
 /* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
  * ended. */
 void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last);
-
-/* Handle bytes that have arrived before the socket began: these, which are plain, and those that TLS has. */
-void eddyi_ws_take(struct eddy_ws *ws, struct eddy_str bytes);
 
 /* Run the handler on the current task, until it returns. Suspends. */
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data);
@@ -144,19 +121,8 @@ void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 /* Let messages to its rooms precede what is sent next. */
 void eddyi_ws_flush_rooms(struct eddy_ws *ws);
 
-/* Frame a message for several sockets. Return: NULL on allocation failure. */
-struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
-					    bool compressed);
-
-/* NULL: does nothing. */
-void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
-
-/* Most messages of one eddyi_ws_put_shared(). */
-#define EDDYI_WS_SHARED_MAX 16
-
-/* Send framed messages. Never suspends. Return: 0, -EPIPE, -ENOMEM; -ENOBUFS if more than `max` bytes
- * would be queued, and some of them are not sent. Within a message that is sent in pieces, they follow that
- * one. */
+/* Send framed messages. Never suspends. Return: 0; -EPIPE; as eddyi_ws_output_share(). Within a message that
+ * is sent in pieces, they follow that one. */
 int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
 			size_t max);
 

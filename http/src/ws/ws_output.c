@@ -1,0 +1,275 @@
+#include "ws_output.h"
+
+#include <eddy/internal/outside.h>
+#include <eddy/list.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+/* A payload that is copied behind its head: one piece of memory takes the kernel less time than two. */
+#define SMALL_MAX 256
+
+#define MESSAGES "eddy_websocket_messages_total", "Messages of WebSockets.", "direction"
+#define BYTES                                                                                      \
+	"eddy_websocket_bytes_total", "Bytes of frames of WebSockets, before TLS.", "direction"
+
+struct eddyi_figure eddyi_ws_figures[4] = {
+	{ MESSAGES, "received", 0, NULL, 0 },
+	{ BYTES, "received", 0, NULL, 0 },
+	{ MESSAGES, "sent", 0, NULL, 0 },
+	{ BYTES, "sent", 0, NULL, 0 },
+};
+
+/* A frame in a queue. */
+struct queued {
+	struct eddy_node node;
+	struct eddyi_ws_shared *shared;
+	size_t at; /* bytes before have gone */
+};
+
+/* Memory counts as well as bytes: frames may be tiny. */
+#define OVERHEAD (sizeof(struct queued) + sizeof(struct eddyi_ws_shared))
+
+static struct eddyi_ws_output *output_of(struct eddyi_sender *sender)
+{
+	return eddy_of(sender, struct eddyi_ws_output, sender);
+}
+
+static void count(struct eddyi_ws_output *output, uint64_t messages, uint64_t bytes)
+{
+	output->outcome.messages_sent += messages;
+	output->outcome.sent += bytes;
+	eddyi_figure_add(&eddyi_ws_figures[2], messages);
+	eddyi_figure_add(&eddyi_ws_figures[3], bytes);
+}
+
+/* ---- frames ---- */
+
+/* One call gets random bytes for many frames. */
+static bool make_mask(unsigned char mask[4])
+{
+	static _Thread_local uint32_t random[64];
+	static _Thread_local unsigned left;
+
+	if (!left) {
+		if (eddyi_random(random, sizeof(random), GRND_NONBLOCK) < 0)
+			return false;
+		left = sizeof(random) / sizeof(*random);
+	}
+	memcpy(mask, &random[--left], 4);
+	return true;
+}
+
+/* The mask of a frame that is not masked is zero. Return: NULL on allocation failure. */
+static struct eddyi_ws_shared *make(const struct eddyi_ws_frame *frame, const char *payload)
+{
+	unsigned char head[EDDYI_WS_HEAD_MAX];
+	size_t head_len = eddyi_ws_frame_format(frame, head);
+	struct eddyi_ws_shared *shared = malloc(sizeof(*shared) + head_len + frame->len);
+
+	if (!shared)
+		return NULL;
+	*shared = (struct eddyi_ws_shared){ .refs = 1, .len = head_len + frame->len };
+	memcpy(shared->bytes, head, head_len);
+	eddyi_ws_mask(shared->bytes + head_len, payload, frame->len, frame->mask, 0);
+	return shared;
+}
+
+struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
+					    bool compressed)
+{
+	struct eddyi_ws_frame frame = {
+		.fin = true, .opcode = type, .compressed = compressed, .len = bytes.len
+	};
+
+	return make(&frame, bytes.ptr);
+}
+
+void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
+{
+	if (!shared || __atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	eddyi_ws_shared_unref(shared->packed);
+	free(shared);
+}
+
+/* A client masks each frame by a key of its own. Return: NULL on failure. */
+static struct eddyi_ws_shared *ref(const struct eddyi_ws_output *output,
+				   struct eddyi_ws_shared *shared)
+{
+	struct eddyi_ws_frame frame;
+	int head_len;
+
+	if (!output->masks) {
+		__atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);
+		return shared;
+	}
+	head_len = eddyi_ws_frame_parse(eddy_str(shared->bytes, shared->len), &frame);
+	frame.masked = true;
+	return make_mask(frame.mask) ? make(&frame, shared->bytes + head_len) : NULL;
+}
+
+/* ---- the queue ---- */
+
+static void drop(struct eddy_node *node)
+{
+	struct queued *queued = eddy_of(node, struct queued, node);
+
+	eddyi_ws_shared_unref(queued->shared);
+	free(queued);
+}
+
+void eddyi_ws_output_init(struct eddyi_ws_output *output, bool masks)
+{
+	eddy_list_init(&output->queue);
+	eddy_list_init(&output->later);
+	output->masks = masks;
+}
+
+void eddyi_ws_output_deinit(struct eddyi_ws_output *output)
+{
+	struct eddy_node *node;
+
+	while ((node = eddy_list_shift(&output->queue)) || (node = eddy_list_shift(&output->later)))
+		drop(node);
+}
+
+struct eddy_str eddyi_ws_output_next(struct eddyi_sender *sender)
+{
+	const struct eddyi_ws_output *output = output_of(sender);
+	const struct queued *first = eddy_of(output->queue.next, struct queued, node);
+
+	if (eddy_list_is_empty(&output->queue))
+		return EDDY_STR("");
+	return eddy_str(first->shared->bytes + first->at, first->shared->len - first->at);
+}
+
+void eddyi_ws_output_take(struct eddyi_sender *sender, size_t len)
+{
+	struct eddyi_ws_output *output = output_of(sender);
+	struct queued *first = eddy_of(output->queue.next, struct queued, node);
+
+	first->at += len;
+	output->queued -= len;
+	if (first->at < first->shared->len)
+		return;
+	output->queued -= OVERHEAD;
+	drop(eddy_list_shift(&output->queue));
+}
+
+/* Takes the reference; NULL: there is no memory. Return: 0, -ENOMEM. */
+static int append(struct eddyi_ws_output *output, struct eddy_node *queue,
+		  struct eddyi_ws_shared *shared, size_t at)
+{
+	struct queued *queued = shared ? malloc(sizeof(*queued)) : NULL;
+
+	if (!queued) {
+		if (shared)
+			eddyi_ws_shared_unref(shared);
+		/* Nothing may follow a part of a frame. */
+		if (at)
+			eddyi_shutdown_now(output->sender.wire->fd, SHUT_RDWR);
+		return -ENOMEM;
+	}
+	*queued = (struct queued){ .shared = shared, .at = at };
+	eddy_list_append(queue, &queued->node);
+	output->queued += shared->len - at + OVERHEAD;
+	return 0;
+}
+
+/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. The
+ * first of the queue may be being sent. */
+static void drop_pong(struct eddyi_ws_output *output)
+{
+	struct queued *last = eddy_of(output->queue.prev, struct queued, node);
+
+	if (output->queue.next == output->queue.prev ||
+	    (last->shared->bytes[0] & 0xf) != EDDYI_WS_PONG)
+		return;
+	output->queued -= last->shared->len + OVERHEAD;
+	eddy_list_remove(&last->node);
+	drop(&last->node);
+}
+
+static void flow(struct eddyi_ws_output *output)
+{
+	if (output->sender.wire && output->queued)
+		eddyi_sender_flow(&output->sender);
+}
+
+int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *frame,
+			const char *payload)
+{
+	unsigned char head[EDDYI_WS_HEAD_MAX + SMALL_MAX];
+	struct iovec pieces[] = { { head, 0 }, { (void *)payload, frame->len } };
+	bool joined = frame->len <= SMALL_MAX;
+	size_t gone = 0, len;
+	int r;
+
+	frame->masked = output->masks;
+	if (frame->masked && !make_mask(frame->mask))
+		return -EAGAIN;
+	pieces->iov_len = eddyi_ws_frame_format(frame, head);
+	len = pieces->iov_len + frame->len;
+	if (joined) {
+		eddyi_ws_mask(head + pieces->iov_len, payload, frame->len, frame->mask, 0);
+		pieces->iov_len = len;
+	}
+	count(output, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
+	if (output->sender.wire && (joined || !frame->masked))
+		gone = eddyi_sender_try(&output->sender, pieces, joined ? 1 : 2);
+	if (gone == len)
+		return 0;
+	if (frame->opcode == EDDYI_WS_PONG)
+		drop_pong(output);
+	r = append(output, &output->queue, make(frame, payload), gone);
+	flow(output);
+	return r;
+}
+
+void eddyi_ws_output_end_message(struct eddyi_ws_output *output)
+{
+	struct eddy_node *node;
+
+	output->in_message = false;
+	while ((node = eddy_list_shift(&output->later)))
+		eddy_list_append(&output->queue, node);
+	flow(output);
+}
+
+/* Queue a message of which `gone` bytes have been sent. Return: 0, -ENOBUFS, -ENOMEM. */
+static int put_rest(struct eddyi_ws_output *output, struct eddyi_ws_shared *shared, size_t gone,
+		    size_t max)
+{
+	if (!gone && output->queued && output->queued + shared->len > max)
+		return -ENOBUFS;
+	count(output, 1, shared->len);
+	if (gone == shared->len)
+		return 0;
+	return append(output, output->in_message ? &output->later : &output->queue,
+		      ref(output, shared), gone);
+}
+
+int eddyi_ws_output_share(struct eddyi_ws_output *output, struct eddyi_ws_shared *const *shared,
+			  size_t count, size_t max)
+{
+	struct iovec pieces[EDDYI_WS_SHARED_MAX];
+	size_t gone = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		pieces[i] = (struct iovec){ shared[i]->bytes, shared[i]->len };
+	if (!output->in_message && !output->masks && output->sender.wire)
+		gone = eddyi_sender_try(&output->sender, pieces, count);
+	for (size_t i = 0; i < count; i++) {
+		size_t here = gone < shared[i]->len ? gone : shared[i]->len;
+		int one = put_rest(output, shared[i], here, max);
+
+		gone -= here;
+		r = r < 0 ? r : one;
+	}
+	flow(output);
+	return r;
+}
