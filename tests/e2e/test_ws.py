@@ -141,18 +141,6 @@ class Messages(Sockets):
             ws.send(BINARY, data)
             self.assertEqual(ws.message(), (BINARY, data))
 
-    def test_text_is_checked_as_it_arrives(self):
-        server = self.serve_sockets()
-        for path in PATHS:
-            self.assertCloses(server, frame(TEXT, b'\xce\xba\xed\xa0\x80'), 1007, path)
-            self.assertCloses(server, frame(TEXT, b'\xce'), 1007, path)
-            self.assertCloses(server, frame(TEXT, b'\xf4\x90', fin=False), 1007, path)
-            with Socket(server, path) as ws:
-                ws.write(frame(TEXT, b'\xf0\x9f', fin=False) + frame(CONTINUATION, b'\x98\x80'))
-                self.assertEqual(ws.message(), (TEXT, '😀'.encode()))
-                ws.send(BINARY, b'\xff')
-                self.assertEqual(ws.message(), (BINARY, b'\xff'))
-
     def test_pings_are_answered_while_the_handler_is_busy(self):
         server = self.serve_sockets('--queue-max', 1000)
         with Socket(server, '/echo', rcvbuf=4096) as ws:
@@ -168,26 +156,6 @@ class Messages(Sockets):
 
 
 class Ends(Sockets):
-    def test_codes(self):
-        server = self.serve_sockets()
-        for path in PATHS:
-            for code in (1000, 1001, 1003, 1011, 3000, 4999, None):
-                with Socket(server, path) as ws:
-                    self.assertEqual(ws.close(code, 'why'), (code or 1005, b''))
-            for payload in (b'\x03', struct.pack('>H', 999), struct.pack('>H', 1004), struct.pack('>H', 1005), struct.pack('>H', 1006),
-                            struct.pack('>H', 1015), struct.pack('>H', 5000), struct.pack('>H', 0)):
-                self.assertCloses(server, frame(CLOSE, payload), 1002, path)
-            self.assertCloses(server, frame(CLOSE, struct.pack('>H', 1000) + b'\xff'), 1007, path)
-
-    def test_violations(self):
-        server = self.serve_sockets()
-        for path in PATHS:
-            for data in (frame(TEXT, 'a', mask=None), frame(TEXT, 'a', rsv=1), frame(TEXT, 'a', rsv=4), frame(3, 'a'), frame(11),
-                         frame(CONTINUATION, 'a'), frame(TEXT, 'a', fin=False) + frame(TEXT, 'b'), frame(PING, 'a' * 126), frame(PING, 'a', fin=False),
-                         frame(CLOSE, fin=False), frame(TEXT, 'a', length=2), frame(TEXT, 'a', length=8),
-                         b'\x81\xff' + struct.pack('>Q', 2 ** 63) + b'mask'):
-                self.assertCloses(server, data, 1002, path)
-
     def test_lost_connections(self):
         server = self.serve_sockets()
         before = server.descriptors() if hasattr(server, 'descriptors') else None
@@ -269,31 +237,11 @@ class Deflate(Sockets):
             with Socket(server, '/echo', offer) as ws:
                 self.assertIn(reply, ws.response.header('sec-websocket-extensions'))
 
-    def test_messages(self):
-        for args in (('--deflate',), ('--deflate', '--takeover')):
-            server = self.serve_sockets(*args)
-            for path in PATHS:
-                with Socket(server, path, DEFLATE) as ws:
-                    for data in (b'', b'short', b'hello ' * 1000, os.urandom(100000)):
-                        ws.send(BINARY, deflate(data) if data else b'\0', rsv=4)
-                        if '--takeover' in args:
-                            self.assertEqual(ws.frame()[0], BINARY)
-                            break
-                        self.assertEqual(ws.message(), (BINARY, data))
-                    ws.send(TEXT, 'plain')
-
     def test_bombs(self):
         server = self.serve_sockets('--deflate', '--max', 100000)
         for path in PATHS[:2]:
             self.assertCloses(server, frame(BINARY, deflate(bytes(200000)), rsv=4), 1009, path, (DEFLATE,))
             self.assertCloses(server, frame(BINARY, bytes(100001)), 1009, path, (DEFLATE,))
-
-    def test_broken_streams(self):
-        server = self.serve_sockets('--deflate')
-        for path in PATHS:
-            self.assertCloses(server, frame(BINARY, b'\xff\xff\xff\xff', rsv=4), 1002, path, (DEFLATE,))
-            self.assertCloses(server, frame(TEXT, deflate(b'\xff\xff'), rsv=4), 1007, path, (DEFLATE,))
-            self.assertCloses(server, frame(PING, 'a', rsv=4), 1002, path, (DEFLATE,))
 
 
 class Rooms(Sockets):
