@@ -1,14 +1,17 @@
 """WebSockets: the handshake, messages, control frames, the end, compression, rooms, peers that break the rules, and what is
 said of them in logs, metrics, spans and timelines."""
+# needs: npm
+import json
 import os
 import signal
 import struct
+import subprocess
 import time
 
 from collector import KINDS
 from spans import PARENT, TRACE, SpansCase
 from timeline import Timeline
-from wire import KIB, MIB, Case, Lost, request
+from wire import KIB, MIB, Case, Lost, node, request
 from ws import BINARY, CLOSE, CONTINUATION, FIELDS, KEY, PING, PONG, TEXT, Socket, deflate, frame
 
 PATHS = ('/echo', '/parked', '/pieces')
@@ -349,6 +352,17 @@ class Rooms(Sockets):
             self.assertEqual(frames[0], frames[1])
             self.assertEqual((frames[0][3], len(frames[0][1]) < 100), (4, True))
             self.assertEqual((frames[2][3], frames[2][1]), (0, text))
+
+
+class Theirs(Sockets):
+    """npm ws; others are in interop_ws.py."""
+
+    def test_messages_and_codes(self):
+        server = self.serve_sockets('--deflate')
+        done = subprocess.run(node('sockets.mjs', 'talk', 'ws', f'ws://127.0.0.1:{server.port}'), capture_output=True, check=False, timeout=60)
+        self.assertEqual(json.loads(done.stdout or done.stderr), {
+            'echoed': 14, 'protocol': 'echo', 'extensions': 'permessage-deflate', 'mine': [3000, '', True], 'theirs': [4001, 'as you wish', True],
+            'refused': True, 'ponged': 'are you there?', 'joined': 'in three fragments'})
 
 
 class Tour(SpansCase):
