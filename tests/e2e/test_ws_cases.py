@@ -233,9 +233,13 @@ class Cases(Case):
         return lambda *fields: Served(listener.accept()[0], *fields)
 
     def end_client(self, accept):
-        """It asks for a report."""
+        """It asks for a report, and frees the socket, whose end waits for no messages that are still under way."""
         with accept() as ws:
+            ws.write(frame(BINARY, bytes(100 * KIB), mask=None) * 30 + ping()(mask=None))
             self.assertEqual(self.hear(ws), {'messages': [], 'code': 1000})
+            ws.send(CLOSE, code(1000))
+            ws.wire.end()
+            ws.wire.read_end()
         self.assertEqual((self.client.wait(20), self.client.stderr.read()), (0, b''))
 
     def test_client(self):

@@ -448,14 +448,21 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *share
 
 /* ---- the end ---- */
 
-static void free_items(struct eddy_ws *ws)
+static void drop_messages(struct eddy_ws *ws)
 {
 	while (ws->first) {
 		struct eddyi_ws_item *next = ws->first->next;
 
+		ws->waiting -= ITEM_SIZE + ws->first->len;
 		free(ws->first);
 		ws->first = next;
 	}
+	ws->last = &ws->first;
+}
+
+static void free_items(struct eddy_ws *ws)
+{
+	drop_messages(ws);
 	free(ws->given);
 	free(ws->pong);
 	eddyi_ws_buffer_deinit(&ws->message);
@@ -794,6 +801,9 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 	/* On a route with .parks. */
 	if (ws->first && !ws->has_task && !ws->left && ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
+	/* The close frame of the peer may follow many messages that no handler takes. */
+	if (ws->left)
+		drop_messages(ws);
 	want_more(ws);
 	settle(ws);
 }
@@ -901,6 +911,7 @@ void eddyi_ws_release(struct eddy_ws *ws, unsigned code)
 {
 	tell_violation(ws);
 	ws->left = true;
+	drop_messages(ws);
 	eddy_ws_close(ws, code, NULL);
 	park(ws);
 }
