@@ -40,6 +40,12 @@ struct eddyi_ws_item {
 
 #define ITEM_SIZE offsetof(struct eddyi_ws_item, bytes)
 
+/* Received bytes, from `at` on, that expand once there is room for more messages. */
+struct eddyi_ws_rest {
+	size_t at, len;
+	char bytes[];
+};
+
 /* Bytes to send. */
 struct eddyi_ws_out {
 	struct eddyi_ws_out *next;
@@ -463,6 +469,7 @@ static void drop_messages(struct eddy_ws *ws)
 static void free_items(struct eddy_ws *ws)
 {
 	drop_messages(ws);
+	free(ws->rest);
 	free(ws->given);
 	free(ws->pong);
 	eddyi_ws_buffer_deinit(&ws->message);
@@ -614,11 +621,23 @@ void eddyi_ws_stop(struct eddy_ws *ws)
 
 /* ---- receiving ---- */
 
+/* Enough waits for the handler. */
+static bool is_full(const struct eddy_ws *ws)
+{
+	return ws->waiting > WAITING_MAX && ws->first && ws->state < EDDYI_WS_CLOSED;
+}
+
+static void take_rest(struct eddy_ws *ws);
+
 static void want_more(struct eddy_ws *ws)
 {
-	if (ws->receiving || ws->violation || ws->state == EDDYI_WS_OVER)
-		return;
-	if (ws->waiting > WAITING_MAX && ws->first && ws->state < EDDYI_WS_CLOSED)
+	while (ws->rest && !is_full(ws)) {
+		take_rest(ws);
+		/* The close frame of the peer may follow many messages that no handler takes. */
+		if (ws->left)
+			drop_messages(ws);
+	}
+	if (ws->receiving || ws->violation || ws->state == EDDYI_WS_OVER || is_full(ws))
 		return;
 	ws->receiving = true;
 	ws->link->receive(ws);
@@ -676,6 +695,10 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 
 	if (!ws->message.len && eddyi_ws_buffer_grow(&ws->message, ITEM_SIZE) < 0)
 		return -ENOMEM;
+	/* What has expanded may have taken much more than it needs. */
+	if (ws->input.is_compressed && ws->message.size > 2 * ws->message.len &&
+	    (item = realloc(ws->message.bytes, ws->message.len)))
+		ws->message.bytes = (char *)item;
 	item = (void *)ws->message.bytes;
 	/* One by one: the padding at the end has bytes. */
 	item->next = NULL;
@@ -745,16 +768,16 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	return event->is_last || (ws->options->streams && fresh.len) ? deliver(ws, event) : 0;
 }
 
-/* Handle plain bytes, until the socket is closed. */
-static int take(void *arg, const char *bytes, size_t len)
+/* Handle plain bytes, until the socket is closed. A few compressed bytes may expand to many: no more do than
+ * a handler has room for. Return: how many are left. */
+static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 {
-	struct eddy_ws *ws = arg;
-	struct eddy_str rest = eddy_str(bytes, len);
 	struct eddyi_ws_event event;
 	int r = 0;
 
-	count_received(ws, 0, len);
 	while (ws->state < EDDYI_WS_CLOSED && !ws->violation) {
+		if (ws->compresses && rest.len && is_full(ws))
+			return rest.len;
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
 			r = take_piece(ws, &event);
@@ -765,6 +788,44 @@ static int take(void *arg, const char *bytes, size_t len)
 		else if (event.kind == EDDYI_WS_NOTHING)
 			break;
 	}
+	return 0;
+}
+
+static void take_rest(struct eddy_ws *ws)
+{
+	struct eddyi_ws_rest *rest = ws->rest;
+
+	rest->at = rest->len - parse(ws, eddy_str(rest->bytes + rest->at, rest->len - rest->at));
+	if (rest->at == rest->len) {
+		free(rest);
+		ws->rest = NULL;
+	}
+}
+
+static void keep(struct eddy_ws *ws, struct eddy_str bytes)
+{
+	size_t at = ws->rest ? ws->rest->at : 0, len = ws->rest ? ws->rest->len : 0;
+	struct eddyi_ws_rest *rest = realloc(ws->rest, sizeof(*rest) + len + bytes.len);
+
+	if (!rest) {
+		eddyi_ws_abort(ws, -ENOMEM);
+		return;
+	}
+	ws->rest = rest;
+	rest->at = at;
+	rest->len = len + bytes.len;
+	memcpy(rest->bytes + len, bytes.ptr, bytes.len);
+}
+
+static int take(void *arg, const char *bytes, size_t len)
+{
+	struct eddy_ws *ws = arg;
+	size_t left;
+
+	count_received(ws, 0, len);
+	left = ws->rest ? len : parse(ws, eddy_str(bytes, len));
+	if (left)
+		keep(ws, eddy_str(bytes + len - left, left));
 	return 0;
 }
 
@@ -801,7 +862,6 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 	/* On a route with .parks. */
 	if (ws->first && !ws->has_task && !ws->left && ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
-	/* The close frame of the peer may follow many messages that no handler takes. */
 	if (ws->left)
 		drop_messages(ws);
 	want_more(ws);
@@ -938,6 +998,11 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 
 	free(ws->given);
 	ws->given = NULL;
+	/* Others are served between messages that take much time for the few bytes that they came in. */
+	if (ws->rest)
+		r = eddy_yield();
+	if (r < 0)
+		return r;
 	while (!ws->first) {
 		tell_violation(ws);
 		if (ws->state >= EDDYI_WS_CLOSED)

@@ -68,6 +68,7 @@ struct eddy_ws {
 	struct eddyi_ws_item *first, **last;
 	struct eddyi_ws_item *given; /* that the handler has */
 	size_t waiting;              /* bytes of the items, and of `message` */
+	struct eddyi_ws_rest *rest;  /* received behind many items; NULL: nothing */
 	struct eddy_event readable;  /* an item, or the end, is there */
 
 	struct eddyi_ws_out *out, **out_last;
