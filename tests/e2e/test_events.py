@@ -434,7 +434,7 @@ class Tour(Shared):
 
     def test_event_source(self):
         """It connects again at the end, and is told by 204 that nothing is left."""
-        command = node('events.mjs', f'http://127.0.0.1:{self.server.port}/events/3', 'tick')
+        command = node('sockets.mjs', 'events', 'node', f'http://127.0.0.1:{self.server.port}/events/3', 'tick')
         command.insert(1, '--experimental-eventsource')
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
         self.assertEqual(done.stdout, '[["1","1"],["2","2"],["3","3"]]\n', done.stderr)

@@ -1,17 +1,10 @@
-"""The client of WebSockets against python3-websockets, and against eddy. Its other tests are tests/http/client_ws.c."""
-import asyncio
-import ssl
+"""The client of WebSockets against npm ws, and against eddy. Its other tests are test_ws_cases.py and tests/http/client_ws.c."""
+# needs: npm openssl
 import subprocess
-import threading
 import unittest
 
 import tls
-from wire import KIB, PROGRAMS, Case, Server
-
-try:
-    import websockets
-except ImportError:
-    websockets = None
+from wire import KIB, PROGRAMS, Case, Server, node
 
 WS_CLIENT = PROGRAMS['ws_client']
 MESSAGES = ('hello', '', 'grüße', 'x' * 100 * KIB)
@@ -49,44 +42,33 @@ class Ours(Case):
         self.assertEqual(talk(f'ws://127.0.0.1:{server.port}/nowhere'), ['-121 the server refused the WebSocket with status 404'])
 
 
-@unittest.skipUnless(websockets, 'needs python3-websockets')
 class Theirs(Case):
-    def serve_theirs(self, **options):
-        """A server that sends each message back, on a loop of its own. Return: its port."""
-        loop, ready = asyncio.new_event_loop(), threading.Event()
-        ports = []
+    """npm ws; others are in interop_ws.py."""
 
-        async def echo(socket, *_):
-            async for message in socket:
-                await socket.send(message)
-
-        async def serve():
-            stop = asyncio.Event()
-            self.addCleanup(thread.join)
-            self.addCleanup(loop.call_soon_threadsafe, stop.set)
-            async with websockets.serve(echo, '127.0.0.1', 0, subprotocols=['echo'], **options) as server:
-                ports.append(next(iter(server.sockets)).getsockname()[1])
-                ready.set()
-                await stop.wait()
-
-        thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-        thread.start()
-        self.assertTrue(ready.wait(20))
-        return ports[0]
+    def serve_theirs(self, *files):
+        process = subprocess.Popen(node('sockets.mjs', 'serve', *files), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return int(process.stdout.readline())
 
     def test_messages(self):
         port = self.serve_theirs()
         for args in ((), ('--deflate',), ('--deflate', '--takeover')):
-            self.assertEqual(talk(*args, '--protocol', 'echo', f'ws://127.0.0.1:{port}/'), ['echo', *MESSAGES, '1000'])
+            self.assertEqual(talk(*args, '--protocol', 'echo', '--sizes', 3, f'ws://127.0.0.1:{port}/', messages=(*MESSAGES, 'ping', 'fragments')),
+                             ['echo', '14', *MESSAGES, 'pong', 'fragments', '1000'])
             self.assertEqual(talk(*args, '--protocol', 'other', f'ws://127.0.0.1:{port}/'), [*MESSAGES, '1000'])
 
-    def test_without_their_deflate(self):
-        port = self.serve_theirs(compression=None)
-        self.assertEqual(talk('--deflate', f'ws://127.0.0.1:{port}/'), [*MESSAGES, '1000'])
+    def test_codes(self):
+        url = f'ws://127.0.0.1:{self.serve_theirs()}/'
+        self.assertEqual(talk(url, messages=('close 4001 bye',)), ['4001'])
+        self.assertEqual(talk('--code', 3333, url, messages=()), ['3333'])
 
     def test_tls(self):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(tls.at('server.pem'), tls.at('server.key'))
-        url = f'wss://localhost:{self.serve_theirs(ssl=context)}/'
+        url = f'wss://localhost:{self.serve_theirs(tls.at("server.pem"), tls.at("server.key"))}/'
         self.assertEqual(talk('--ca', tls.at('ca.pem'), '--deflate', url), [*MESSAGES, '1000'])
         self.assertRegex(talk(url)[0], '^-126 ')
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -39,7 +39,7 @@ static int hear(struct heard *heard, const struct eddyi_ws_input *input,
 	if (input->is_compressed) {
 		r = eddyi_ws_deflate_feed(inflate, eddy_str(copy, event->bytes.len), event->is_last,
 					  message, MAX);
-		if (r == 0)
+		if (r == 0 && message->len > before)
 			add(&heard->messages, message->bytes + before, message->len - before);
 	} else {
 		add(&heard->messages, copy, event->bytes.len);

@@ -40,6 +40,12 @@ struct eddyi_ws_item {
 
 #define ITEM_SIZE offsetof(struct eddyi_ws_item, bytes)
 
+/* Received bytes, from `at` on, that expand once there is room for more messages. */
+struct eddyi_ws_rest {
+	size_t at, len;
+	char bytes[];
+};
+
 void eddyi_ws_offer_figures(void)
 {
 	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
@@ -98,14 +104,24 @@ static bool has_room(const struct eddy_ws *ws)
 
 /* ---- the end ---- */
 
-void eddyi_ws_deinit(struct eddy_ws *ws)
+static void drop_messages(struct eddy_ws *ws)
 {
 	struct eddy_node *node;
 
+	while ((node = eddy_list_shift(&ws->items))) {
+		struct eddyi_ws_item *item = eddy_of(node, struct eddyi_ws_item, node);
+
+		ws->waiting -= ITEM_SIZE + item->len;
+		free(item);
+	}
+}
+
+void eddyi_ws_deinit(struct eddy_ws *ws)
+{
 	eddyi_ws_leave_rooms(ws);
 	eddyi_ws_output_deinit(&ws->output);
-	while ((node = eddy_list_shift(&ws->items)))
-		free(eddy_of(node, struct eddyi_ws_item, node));
+	drop_messages(ws);
+	free(ws->rest);
 	free(ws->given);
 	eddyi_ws_buffer_deinit(&ws->message);
 	if (ws->compresses) {
@@ -235,11 +251,25 @@ void eddyi_ws_stop(struct eddy_ws *ws)
 
 /* ---- receiving ---- */
 
+/* Enough waits for the handler. */
+static bool is_full(const struct eddy_ws *ws)
+{
+	return ws->waiting > WAITING_MAX && !eddy_list_is_empty(&ws->items) &&
+	       ws->state < EDDYI_WS_CLOSED;
+}
+
+static void take_rest(struct eddy_ws *ws);
+
 static void want_more(struct eddy_ws *ws)
 {
-	bool pauses = ws->result || (ws->waiting > WAITING_MAX && !eddy_list_is_empty(&ws->items));
-
-	if (ws->receiving || ws->state == EDDYI_WS_OVER || (pauses && ws->state < EDDYI_WS_CLOSED))
+	while (ws->rest && !is_full(ws)) {
+		take_rest(ws);
+		/* The close frame of the peer may follow many messages that no handler takes. */
+		if (ws->left)
+			drop_messages(ws);
+	}
+	if (ws->receiving || ws->state == EDDYI_WS_OVER ||
+	    (ws->state < EDDYI_WS_CLOSED && (ws->result || is_full(ws))))
 		return;
 	ws->receiving = true;
 	ws->link->receive(ws);
@@ -277,6 +307,10 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 
 	if (reserve(ws, 0) < 0)
 		return -ENOMEM;
+	/* What has expanded may have taken much more than it needs. */
+	if (ws->input.is_compressed && ws->message.size > 2 * ws->message.len &&
+	    (item = realloc(ws->message.bytes, ws->message.len)))
+		ws->message.bytes = (char *)item;
 	item = (void *)ws->message.bytes;
 	/* One by one: the padding at the end has bytes. */
 	item->len = ws->message.len - ITEM_SIZE;
@@ -294,7 +328,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 static size_t direct_len(const struct eddy_ws *ws)
 {
 	const struct eddyi_ws_input *input = &ws->input;
-	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed &&
+	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed && !ws->rest &&
 			 input->frame.len - input->arrived >= DIRECT_MIN;
 
 	return is_direct ? (size_t)(input->frame.len - input->arrived) : 0;
@@ -347,16 +381,16 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	return event->is_last || (ws->options->streams && fresh.len) ? deliver(ws, event) : 0;
 }
 
-/* Handle plain bytes, until the socket is closed. */
-static int take(void *arg, const char *bytes, size_t len)
+/* Handle plain bytes, until the socket is closed. A few compressed bytes may expand to many: no more do than
+ * a handler has room for. Return: how many are left. */
+static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 {
-	struct eddy_ws *ws = arg;
-	struct eddy_str rest = eddy_str(bytes, len);
 	struct eddyi_ws_event event;
 	int r = 0;
 
-	count_received(ws, 0, len);
 	while (ws->state < EDDYI_WS_CLOSED && !ws->result) {
+		if (ws->compresses && rest.len && is_full(ws))
+			return rest.len;
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
 			r = take_piece(ws, &event);
@@ -373,9 +407,47 @@ static int take(void *arg, const char *bytes, size_t len)
 	return 0;
 }
 
+static void take_rest(struct eddy_ws *ws)
+{
+	struct eddyi_ws_rest *rest = ws->rest;
+
+	rest->at = rest->len - parse(ws, eddy_str(rest->bytes + rest->at, rest->len - rest->at));
+	if (rest->at == rest->len) {
+		free(rest);
+		ws->rest = NULL;
+	}
+}
+
+static void keep(struct eddy_ws *ws, struct eddy_str bytes)
+{
+	size_t at = ws->rest ? ws->rest->at : 0, len = ws->rest ? ws->rest->len : 0;
+	struct eddyi_ws_rest *rest = realloc(ws->rest, sizeof(*rest) + len + bytes.len);
+
+	if (!rest) {
+		eddyi_ws_abort(ws, -ENOMEM);
+		return;
+	}
+	ws->rest = rest;
+	rest->at = at;
+	rest->len = len + bytes.len;
+	memcpy(rest->bytes + len, bytes.ptr, bytes.len);
+}
+
+static int take(void *arg, const char *bytes, size_t len)
+{
+	struct eddy_ws *ws = arg;
+	size_t left;
+
+	count_received(ws, 0, len);
+	left = ws->rest ? len : parse(ws, eddy_str(bytes, len));
+	if (left)
+		keep(ws, eddy_str(bytes + len - left, left));
+	return 0;
+}
+
 /* Receive the rest of a large payload into its place, without a buffer in between. Pieces are unmasked and
  * checked while the processor's cache has them. */
-static void take_rest(struct eddy_ws *ws)
+static void receive_directly(struct eddy_ws *ws)
 {
 	size_t left = direct_len(ws);
 	ssize_t r, here;
@@ -411,7 +483,7 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
 			wake(ws);
 		else if (ws->has_task)
-			take_rest(ws);
+			receive_directly(ws);
 	} else if (error == 0) {
 		r = -ECONNRESET;
 	}
@@ -421,6 +493,8 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 	if ((direct_len(ws) || !eddy_list_is_empty(&ws->items)) && !ws->has_task && !ws->left &&
 	    ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
+	if (ws->left)
+		drop_messages(ws);
 	if (!ws->has_task || !direct_len(ws))
 		want_more(ws);
 	settle(ws);
@@ -551,6 +625,7 @@ void eddyi_ws_release(struct eddy_ws *ws, unsigned code)
 {
 	tell_violation(ws);
 	ws->left = true;
+	drop_messages(ws);
 	eddy_ws_close(ws, code, NULL);
 	park(ws);
 }
@@ -560,7 +635,7 @@ void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 	/* Started for the rest of a message, which may be incomplete still. */
 	int r = direct_len(ws) ? -EAGAIN : call(ws, handler, data);
 
-	take_rest(ws);
+	receive_directly(ws);
 	while (r == -EAGAIN && !eddy_list_is_empty(&ws->items))
 		r = call(ws, handler, data);
 	if (r == -EAGAIN && ws->options->parks)
@@ -578,6 +653,11 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 
 	free(ws->given);
 	ws->given = NULL;
+	/* Others are served between messages that take much time for the few bytes that they came in. */
+	if (ws->rest)
+		r = eddy_yield();
+	if (r < 0)
+		return r;
 	while (eddy_list_is_empty(&ws->items)) {
 		tell_violation(ws);
 		if (ws->state >= EDDYI_WS_CLOSED)
@@ -589,7 +669,7 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 		ws->is_awaited = true;
 		r = await_change(ws);
 		ws->is_awaited = false;
-		take_rest(ws);
+		receive_directly(ws);
 		want_more(ws);
 		if (r < 0)
 			return r;

@@ -56,6 +56,7 @@ struct eddy_ws {
 	struct eddy_node items;
 	struct eddyi_ws_item *given; /* that the handler has */
 	size_t waiting;              /* bytes of the items, and of `message` */
+	struct eddyi_ws_rest *rest;  /* received behind many items; NULL: nothing */
 
 	struct eddyi_ws_output output;
 	struct eddy_event changed; /* an item, room in the queue, or another state */

@@ -4,13 +4,18 @@
         ws.send(TEXT, 'hello')
         self.assertEqual(ws.message(), (TEXT, b'hello'))
         self.assertEqual(ws.close(1000), (1000, b''))
+
+Served(sock) is the server of such a socket, which is as free.
 """
 import base64
+import hashlib
 import os
+import re
+import socket
 import struct
 import zlib
 
-from wire import Lost, request, to_bytes
+from wire import Lost, Wire, request, to_bytes
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 KEY = base64.b64encode(b'0123456789abcdef').decode()
@@ -26,11 +31,12 @@ def frame(opcode, payload=b'', fin=True, rsv=0, mask=b'\x11\x22\x33\x44', length
     bit = 0 if mask is None else 0x80
     head += bytes([bit | {0: len(payload), 2: 126, 8: 127}[length]])
     head += {0: b'', 2: struct.pack('>H', len(payload) & 0xffff), 8: struct.pack('>Q', len(payload))}[length]
-    if mask is None:
-        return head + payload
+    return head + payload if mask is None else head + mask + masked(payload, mask)
+
+
+def masked(payload, mask):
     repeated = (mask * (len(payload) // 4 + 1))[:len(payload)]
-    masked = (int.from_bytes(payload, 'big') ^ int.from_bytes(repeated, 'big')).to_bytes(len(payload), 'big')
-    return head + mask + masked
+    return (int.from_bytes(payload, 'big') ^ int.from_bytes(repeated, 'big')).to_bytes(len(payload), 'big')
 
 
 def deflate(payload):
@@ -43,6 +49,8 @@ def inflate(payload):
 
 
 class Socket:
+    mask = b'\x11\x22\x33\x44'
+
     def __init__(self, server, path, *fields, **options):
         self.wire = server.connect(**options)
         self.response = self.wire.ask(request('GET', path, *FIELDS, *fields))
@@ -57,19 +65,20 @@ class Socket:
         self.wire.send(data)
 
     def send(self, opcode, payload=b'', **options):
-        self.write(frame(opcode, payload, **options))
+        self.write(frame(opcode, payload, **{'mask': self.mask, **options}))
 
     def frame(self):
         """The next one: (opcode, payload, fin, rsv)."""
         first, second = self.wire.take(2)
         size = second & 0x7f
-        if second & 0x80:
-            raise AssertionError('a server masks its frames')
+        if bool(second & 0x80) == bool(self.mask):
+            raise AssertionError('a server masks its frames, or a client does not')
         if size == 126:
             size, = struct.unpack('>H', self.wire.take(2))
         elif size == 127:
             size, = struct.unpack('>Q', self.wire.take(8))
-        return first & 0xf, self.wire.take(size), bool(first & 0x80), first >> 4 & 7
+        mask = self.wire.take(4) if second & 0x80 else bytes(4)
+        return first & 0xf, masked(self.wire.take(size), mask), bool(first & 0x80), first >> 4 & 7
 
     def message(self):
         """The next one, whole: (opcode, payload). Control frames count as messages."""
@@ -101,5 +110,19 @@ class Socket:
         return False
 
 
-def random_text(size):
-    return base64.b64encode(os.urandom(size))[:size]
+class Served(Socket):
+    mask = None
+
+    def __init__(self, sock, *fields):
+        self.wire = Wire.__new__(Wire)
+        self.wire.socket, self.wire.buffer = sock, b''
+        sock.settimeout(10)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while b'\r\n\r\n' not in self.wire.buffer:
+            self.wire.more()
+        head, _, self.wire.buffer = self.wire.buffer.partition(b'\r\n\r\n')
+        self.head = head.decode()
+        key = re.search(r'(?i)^sec-websocket-key: (.*)\r?$', self.head, re.M)[1].strip()
+        accept = base64.b64encode(hashlib.sha1((key + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').encode()).digest()).decode()
+        self.write('\r\n'.join(('HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade',
+                                f'Sec-WebSocket-Accept: {accept}', *fields, '', '')))

@@ -1,10 +1,11 @@
 /* sockets: a server of WebSockets, with all options of eddy/ws.h.
  *
  *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover] [--lag-max BYTES]
- *             [--skips]
+ *             [--skips] [--cert FILE --key FILE]
  *
- * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. What one sends to /room
- * all get; at /early sockets join it before the handshake is answered.
+ * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. /close closes the socket
+ * with the code that a message says, "4000 REASON". What one sends to /room all get; at /early sockets join it before the
+ * handshake is answered.
  */
 #include "settings.h"
 
@@ -12,11 +13,13 @@
 #include <eddy/ws_room.h>
 
 #include <errno.h>
+#include <stdio.h>
 
 struct sockets {
 	struct settings common;
 	struct eddy_ws_options options;
 	struct eddy_ws_room_options room;
+	struct eddy_tls_options tls;
 };
 
 static const struct setting switches[] = {
@@ -28,6 +31,8 @@ static const struct setting switches[] = {
 	SETTING(struct sockets, "takeover", options.deflate.takeover),
 	SETTING(struct sockets, "lag-max", room.lag_max),
 	SETTING(struct sockets, "skips", room.skips),
+	SETTING(struct sockets, "cert", tls.cert),
+	SETTING(struct sockets, "key", tls.key),
 	{ 0 },
 };
 
@@ -55,6 +60,22 @@ static int echo_pieces(struct eddy_ws *ws, void *data)
 		r = eddy_ws_send_some(ws, message.type, message.bytes, message.is_last);
 		if (r < 0)
 			break;
+	}
+	return r;
+}
+
+static int close_as_told(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	char text[64], reason[64];
+	unsigned code;
+	int r;
+
+	(void)data;
+	while ((r = eddy_ws_recv(ws, &message)) > 0) {
+		snprintf(text, sizeof(text), "%.*s", EDDY_FMT(message.bytes));
+		if (sscanf(text, "%u %63[^\n]", &code, reason) == 2)
+			eddy_ws_close(ws, code, reason);
 	}
 	return r;
 }
@@ -96,7 +117,12 @@ int main(int argc, char **argv)
 	settings_apply(&sockets.common, app);
 	options = sockets.options;
 	room = eddy_ws_room_new(&sockets.room);
+#ifndef EDDY_NO_TLS
+	if (sockets.tls.cert)
+		eddy_app_use_tls(app, &sockets.tls);
+#endif
 	eddy_app_map_ws(app, "/echo", echo, &options);
+	eddy_app_map_ws(app, "/close", close_as_told, &options);
 	options.parks = true;
 	eddy_app_map_ws(app, "/parked", echo, &options);
 	options.parks = false;

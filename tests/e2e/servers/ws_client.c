@@ -1,10 +1,11 @@
 /* ws_client: a client of WebSockets.
  *
- *     ws_client [--ca FILE] [--deflate] [--takeover] [--protocol NAME] URL MESSAGE…
+ *     ws_client [--ca FILE] [--deflate] [--takeover] [--protocol NAME] [--sizes PIECES] [--code CODE] URL MESSAGE…
  *     ws_client [--deflate] [--takeover] --first N --last N URL
  *
  * The first sends messages of text, and writes a line for each that is sent back; then it closes the socket, and writes the
- * code of the server. Or it writes "-ERRNO TEXT". The second runs cases of a fuzzing server of the Autobahn test suite, which
+ * code of the server. Or it writes "-ERRNO TEXT". With --sizes it sends messages of 0 bytes to 1 MiB before, in so many
+ * pieces, and writes how many came back as they were. The second runs cases of a fuzzing server of the Autobahn test suite, which
  * has its own URLs: it sends each message back, and asks for the reports. `--last 0` is the last that there is.
  */
 #include "settings.h"
@@ -20,6 +21,8 @@ struct ws_client {
 	struct eddy_client_options client;
 	struct eddy_client_ws_options ws;
 	const char *protocol;
+	size_t sizes;
+	unsigned code; /* to close with; default 1000 */
 	size_t first, last;
 	const char *url;
 	char **messages;
@@ -98,6 +101,42 @@ static int run_cases(struct eddy_client *client, const struct ws_client *ws_clie
 
 /* ---- messages ---- */
 
+/* Return: whether it came back. */
+static bool exchange(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
+		     size_t pieces)
+{
+	struct eddy_ws_message message;
+	size_t size = bytes.len / pieces;
+	struct eddy_str rest = bytes;
+	int r = 0;
+
+	for (size_t i = 1; i < pieces && r == 0; i++) {
+		r = eddy_ws_send_some(ws, type, eddy_str(rest.ptr, size), false);
+		rest = eddy_str_skip(rest, size);
+	}
+	if (r == 0)
+		r = pieces > 1 ? eddy_ws_send_some(ws, type, rest, true) :
+				 eddy_ws_send(ws, type, rest);
+	return r == 0 && eddy_ws_recv(ws, &message) > 0 && message.type == type &&
+	       eddy_str_eq(message.bytes, bytes);
+}
+
+static void try_sizes(struct eddy_ws *ws, size_t pieces)
+{
+	static const size_t sizes[] = { 0, 1, 125, 126, 65535, 65536, 1 << 20 };
+	char *bytes = malloc(1 << 20);
+	unsigned good = 0;
+
+	for (size_t i = 0; bytes && i < 1 << 20; i++)
+		bytes[i] = (char)(' ' + i * i % 89);
+	for (size_t i = 0; bytes && i < sizeof(sizes) / sizeof(*sizes); i++) {
+		good += exchange(ws, EDDY_WS_TEXT, eddy_str(bytes, sizes[i]), pieces);
+		good += exchange(ws, EDDY_WS_BINARY, eddy_str(bytes, sizes[i]), pieces);
+	}
+	printf("%u\n", good);
+	free(bytes);
+}
+
 static int talk(struct eddy_client *client, const struct ws_client *ws_client)
 {
 	struct eddy_ws_message message = { 0 };
@@ -108,6 +147,8 @@ static int talk(struct eddy_client *client, const struct ws_client *ws_client)
 		return fail(client, r);
 	if (eddy_ws_protocol(ws).len)
 		printf("%.*s\n", EDDY_FMT(eddy_ws_protocol(ws)));
+	if (ws_client->sizes)
+		try_sizes(ws, ws_client->sizes);
 	for (char **text = ws_client->messages; *text && r >= 0; text++) {
 		r = eddy_ws_send(ws, EDDY_WS_TEXT, eddy_str_from(*text));
 		if (r == 0)
@@ -115,7 +156,7 @@ static int talk(struct eddy_client *client, const struct ws_client *ws_client)
 		if (r > 0)
 			printf("%.*s\n", EDDY_FMT(message.bytes));
 	}
-	eddy_ws_close(ws, EDDY_WS_NORMAL, NULL);
+	eddy_ws_close(ws, ws_client->code ? ws_client->code : EDDY_WS_NORMAL, NULL);
 	while (eddy_ws_recv(ws, &message) > 0)
 		;
 	printf("%u\n", eddy_ws_peer_code(ws));
@@ -140,6 +181,8 @@ static const struct setting switches[] = {
 	SETTING(struct ws_client, "deflate", ws.socket.deflate.on),
 	SETTING(struct ws_client, "takeover", ws.socket.deflate.takeover),
 	SETTING(struct ws_client, "protocol", protocol),
+	SETTING(struct ws_client, "sizes", sizes),
+	SETTING(struct ws_client, "code", code),
 	SETTING(struct ws_client, "first", first),
 	SETTING(struct ws_client, "last", last),
 	{ 0 },
