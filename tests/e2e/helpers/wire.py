@@ -5,6 +5,7 @@ are built beside it, for the tests alone.
 """
 import contextlib
 import functools
+import glob
 import hashlib
 import json
 import os
@@ -180,7 +181,15 @@ class Server:
 
     def held(self):
         """Its descriptors but for pipes, of which a loop keeps some once it has had so many transfers at a time."""
-        return self.descriptors() - self.count('pipe')
+        return sum(not link.startswith('pipe:') for link in links_of(self.pid))
+
+    def worked(self, thread='*'):
+        """Seconds of a processor that its threads have taken, or one of them."""
+        total = 0
+        for path in glob.glob(f'/proc/{self.pid}/task/{thread}/schedstat'):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path) as file:
+                total += int(file.read().split()[0])
+        return total / 1e9
 
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
