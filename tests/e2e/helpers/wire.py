@@ -185,11 +185,12 @@ class Server:
 
     def worked(self, thread='*'):
         """Seconds of a processor that its threads have taken, or one of them."""
-        total = 0
-        for path in glob.glob(f'/proc/{self.pid}/task/{thread}/schedstat'):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path) as file:
-                total += int(file.read().split()[0])
-        return total / 1e9
+        return sum(ran for ran, _ in scheduled(f'/proc/{self.pid}/task/{thread}'))
+
+    def was_due(self):
+        """Seconds in which its threads, and this one, have run or waited for a processor: subtracted from what a busy machine took, it leaves the
+        time in which all of them waited for something else."""
+        return sum(ran + waited for task in (f'/proc/{self.pid}/task/*', '/proc/thread-self') for ran, waited in scheduled(task))
 
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
@@ -207,6 +208,14 @@ class Server:
 
 def to_bytes(text):
     return text if isinstance(text, (bytes, bytearray, memoryview)) else text.encode('latin-1')
+
+
+def scheduled(tasks):
+    """Pairs of seconds that each of these threads has run, and has waited for a processor."""
+    for path in glob.glob(f'{tasks}/schedstat'):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path) as file:
+            ran, waited, _ = file.read().split()
+            yield int(ran) / 1e9, int(waited) / 1e9
 
 
 def links_of(pid):
