@@ -110,7 +110,8 @@ def start(path):
 
 
 # They take half of the time, and begin first.
-LONG = ('bench_tls', 'bench_load', 'systemd', 'download', 'overload', 'tls', 'times', 'leaving', 'tls_records', 'uploads')
+LONG = ('systemd', 'bench_tls', 'bench_load', 'download', 'overload', 'get', 'put', 'times', 'tls', 'resources', 'technique', 'tls_records',
+        'folders', 'leaving')
 
 
 # They use files in each way that the sandbox has to permit, which programs under sanitizers are without.

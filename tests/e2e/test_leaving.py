@@ -35,7 +35,7 @@ class Leaving(Shared):
                     self.assertServes(wire)
                 began = time.monotonic()
                 # Whoever is to be cancelled waits longer than a busy machine delays the client.
-                ms = self.ask(wire, method, path, 60000 if text == GONE else 1000, body=body)
+                ms = self.ask(wire, method, path, 60000 if text == GONE else 250, body=body)
                 leave(wire)
                 self.assertEqual(self.eventually(lambda: self.said(f'waited {ms} ms: ')), text)
                 if text == GONE:

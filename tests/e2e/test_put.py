@@ -67,13 +67,13 @@ class Continuing(Put):
 
     def cut(self, by_reset, *args):
         server, data = self.serve(self.target), self.write('x', pattern(5 * MIB))
-        with Cutter(server.port, 30, upward=True, by_reset=by_reset) as cutter:
+        with Cutter(server.port, 15, upward=True, by_reset=by_reset) as cutter:
             said = self.put('x', self.url(cutter.port), *args)
         self.assertStored(self.target, 'x', data)
         self.assertEqual(cutter.left, 0)
         return cutter, said, data
 
-    def test_cut_30_times(self):
+    def test_cut_15_times(self):
         """Each request continues where the server ended: little is sent twice."""
         cutter, said, data = self.cut(False)
         self.assertRegex(said, r', \d\d retries')
@@ -83,7 +83,7 @@ class Continuing(Put):
         self.assertLessEqual(methods, {'HEAD', 'PATCH', 'PUT'})
         self.assertIn('HEAD', methods)
 
-    def test_reset_30_times(self):
+    def test_reset_15_times(self):
         self.cut(True)
 
     def test_responses_are_cut(self):

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import glob
 import select
 import shutil
 import socket
@@ -197,15 +196,6 @@ def has_ktls():
     return True
 
 
-def worked(server):
-    """Seconds of a processor that the threads of a server have taken."""
-    total = 0
-    for path in glob.glob(f'/proc/{server.process.pid}/task/*/schedstat'):
-        with open(path) as file:
-            total += int(file.read().split()[0])
-    return total / 1e9
-
-
 class TlsCase(Case):
     def secure(self, *args, cert='server', **options):
         self.dir = self.folder()
@@ -227,9 +217,9 @@ class TlsCase(Case):
         idle = self.dial(server)
         self.session(idle)
         # By what the server works, not by the clock: other programs may have the processors.
-        start = worked(server)
+        start = server.worked()
         self.dial(server).close()
-        count = min(300, max(40, int(1 / (worked(server) - start))))
+        count = min(300, max(40, int(1 / (server.worked() - start))))
         hand = ByHand(None)
         with contextlib.suppress(ssl.SSLWantReadError):
             hand.tls.do_handshake()

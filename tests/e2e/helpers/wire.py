@@ -5,6 +5,7 @@ are built beside it, for the tests alone.
 """
 import contextlib
 import functools
+import glob
 import hashlib
 import json
 import os
@@ -181,7 +182,16 @@ class Server:
 
     def held(self):
         """Its descriptors but for pipes, of which a loop keeps some once it has had so many transfers at a time."""
-        return self.descriptors() - self.count('pipe')
+        return sum(not link.startswith('pipe:') for link in links_of(self.pid))
+
+    def worked(self, thread='*'):
+        """Seconds of a processor that its threads have taken, or one of them."""
+        return sum(ran for ran, _ in scheduled(f'/proc/{self.pid}/task/{thread}'))
+
+    def was_due(self):
+        """Seconds in which its threads, and this one, have run or waited for a processor: subtracted from what a busy machine took, it leaves the
+        time in which all of them waited for something else."""
+        return sum(ran + waited for task in (f'/proc/{self.pid}/task/*', '/proc/thread-self') for ran, waited in scheduled(task))
 
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
@@ -199,6 +209,14 @@ class Server:
 
 def to_bytes(text):
     return text if isinstance(text, (bytes, bytearray, memoryview)) else text.encode('latin-1')
+
+
+def scheduled(tasks):
+    """Pairs of seconds that each of these threads has run, and has waited for a processor."""
+    for path in glob.glob(f'{tasks}/schedstat'):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path) as file:
+            ran, waited, _ = file.read().split()
+            yield int(ran) / 1e9, int(waited) / 1e9
 
 
 def links_of(pid):
