@@ -95,6 +95,11 @@ class Handshake(Sockets):
                 wire.send(request('GET', path, *FIELDS) + frame(TEXT, 'early') + frame(PING))
                 self.assertEqual(wire.read().status, 101)
                 self.assertIn(wire.take(9), (b'\x81\x05early\x8a\x00', b'\x8a\x00\x81\x05early'))
+            with server.connect() as wire:
+                # What looks like the end of another head does not hold the response back.
+                wire.send(request('GET', path, *FIELDS) + frame(PING, '\r\n\r\n', mask=bytes(4)))
+                self.assertEqual(wire.read().status, 101)
+                self.assertEqual(wire.take(6), b'\x8a\x04\r\n\r\n')
 
 
 class Messages(Sockets):
@@ -194,6 +199,40 @@ class Ends(Sockets):
         if before is not None:
             self.eventually(lambda: server.descriptors() <= before)
 
+    def test_a_busy_handler(self):
+        """Its peer answers pings, which is not read while much waits for the handler."""
+        server = self.serve_sockets('--ping', 100, '--pong', 100)
+        with Socket(server, '/busy') as ws:
+            ws.write(frame(TEXT, 'x') + frame(BINARY, bytes(100000)) + frame(BINARY, bytes(100000)))
+            got = []
+            while len(got) < 2:
+                opcode, data = ws.message()
+                if opcode == PING:
+                    ws.send(PONG)
+                else:
+                    got.append(data)
+            self.assertEqual(got, [b'x', bytes(100000)])
+
+    def test_again_without_parks(self):
+        server = self.serve_sockets()
+        with Socket(server, '/again') as ws:
+            ws.write(frame(TEXT, 'a') + frame(TEXT, 'b'))
+            self.assertEqual(ws.message(), (TEXT, b'a'))
+            self.assertEqual(ws.closed()[0], 1011)
+
+    def test_messages_are_counted_as_bodies_are(self):
+        """One address may have half of what is left."""
+        server = self.serve_sockets('--workers', 1, '--body_memory_max', 6 * MIB)
+        with Socket(server, '/echo') as one:
+            one.send(BINARY, bytes(4 * MIB), fin=False)
+            with Socket(server, '/echo') as other:
+                other.send(BINARY, bytes(MIB), fin=False)
+                self.assertEqual(struct.unpack('>H', other.frame()[1])[0], 1013)
+            one.send(CONTINUATION, b'x')
+            self.assertEqual(len(one.message()[1]), 4 * MIB + 1)
+            with Socket(server, '/echo') as other:
+                self.assertEchoes(other, bytes(3 * MIB))
+
     def test_silence(self):
         server = self.serve_sockets('--ping', 100, '--pong', 1500)
         for path in PATHS:
@@ -291,10 +330,26 @@ class Rooms(Sockets):
         server = self.serve_sockets()
         with Socket(server, '/early') as ws:
             self.assertEqual(ws.message(), (TEXT, b'welcome'))
-            with Socket(server, '/early?reject') as other:
-                self.assertEqual(other.response.status, 403)
+            for what in ('reject', 'recv', 'send'):
+                with Socket(server, f'/early?{what}') as other:
+                    self.assertEqual(other.response.status, 403, what)
+                self.assertEqual(ws.message(), (TEXT, b'welcome'))
+            with Socket(server, '/early?close') as other:
+                self.assertEqual(other.message(), (TEXT, b'welcome'))
+                self.assertEqual(other.close(4001), (4001, b'early'))
             ws.send(TEXT, 'x')
             self.assertEqual((ws.message(), ws.message()), ((TEXT, b'welcome'), (TEXT, b'x')))
+
+    def test_nothing_follows_the_close_of_one_that_is_too_slow(self):
+        server = self.serve_sockets('--lag-max', 100000, '--queue-max', 100 * MIB)
+        with Socket(server, '/room', rcvbuf=4096) as ws:
+            ws.send(TEXT, 'flood')
+            time.sleep(0.5)     # the socket is closed by now
+            opcode, data = ws.message()
+            while opcode != CLOSE:
+                opcode, data = ws.message()
+            self.assertEqual(data[:2], struct.pack('>H', 1013))
+            ws.wire.read_end()
 
     def join(self, ws):
         """Once its own message has come, it is in the room."""

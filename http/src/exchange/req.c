@@ -179,25 +179,12 @@ ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 	return req->stream->verbs->read(req, buf, len);
 }
 
-/* Settings don't change while the app runs, but counters do. */
-static struct eddy_app *counts_of(const struct eddy_req *req)
+/* Whether the app's limit, or the share of the address, is exceeded. The taker's own bytes don't count for
+ * the share: one body may take all memory. */
+static bool exceeds_body_memory(const struct eddy_app *app, const struct eddyi_holding *holding,
+				uint64_t own, uint64_t taken)
 {
-	return (struct eddy_app *)req->app;
-}
-
-/* Get what the request's address holds; NULL: not counted. */
-static struct eddyi_holding *holding_of(const struct eddy_req *req)
-{
-	return req->stream->party ? req->stream->party->holding : NULL;
-}
-
-/* Whether the app's limit, or the share of the request's address, is exceeded. This request's own
- * bytes don't count for the share: one body may take all memory. */
-static bool exceeds_body_memory(const struct eddy_req *req, uint64_t taken)
-{
-	const struct eddy_server_options *options = &req->app->options;
-	uint64_t max = options->body_memory_max;
-	const struct eddyi_holding *holding = holding_of(req);
+	uint64_t max = app->options.body_memory_max;
 
 	/* An app that is only tested has no limit. */
 	if (!max)
@@ -205,24 +192,41 @@ static bool exceeds_body_memory(const struct eddy_req *req, uint64_t taken)
 	if (taken > max)
 		return true;
 	/* Each loop counts for itself. */
-	return holding &&
-	       holding->body_memory - req->body_memory > (max - taken) / options->workers;
+	return holding && holding->body_memory - own > (max - taken) / app->options.workers;
+}
+
+bool eddyi_take_body_memory(const struct eddy_app *app, struct eddyi_party *party, uint64_t *taken,
+			    size_t bytes)
+{
+	/* Settings don't change while the app runs, but counters do. */
+	struct eddy_app *counts = (struct eddy_app *)app;
+	struct eddyi_holding *holding = party ? party->holding : NULL;
+	uint64_t all = bytes + (uint64_t)eddyi_outside_value(
+				       "body memory",
+				       (int64_t)atomic_fetch_add(&counts->body_memory, bytes));
+
+	*taken += bytes;
+	if (holding)
+		holding->body_memory += bytes;
+	if (!exceeds_body_memory(app, holding, *taken, all))
+		return true;
+	atomic_fetch_add(&counts->refused_bodies, 1);
+	return false;
+}
+
+void eddyi_give_back_body_memory(const struct eddy_app *app, struct eddyi_party *party,
+				 uint64_t *taken, uint64_t bytes)
+{
+	atomic_fetch_sub(&((struct eddy_app *)app)->body_memory, bytes);
+	if (party && party->holding)
+		party->holding->body_memory -= bytes;
+	*taken -= bytes;
 }
 
 int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 {
-	struct eddy_app *app = counts_of(req);
-	struct eddyi_holding *holding = holding_of(req);
-	uint64_t taken =
-		bytes + (uint64_t)eddyi_outside_value(
-				"body memory", (int64_t)atomic_fetch_add(&app->body_memory, bytes));
-
-	req->body_memory += bytes;
-	if (holding)
-		holding->body_memory += bytes;
-	if (!exceeds_body_memory(req, taken))
+	if (eddyi_take_body_memory(req->app, req->stream->party, &req->body_memory, bytes))
 		return 0;
-	atomic_fetch_add(&app->refused_bodies, 1);
 	eddy_debug("eddy::http", "the body of %.*s %.*s is rejected: body_memory_max is reached",
 		   EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path));
 	return eddyi_req_fail(req, -EBUSY, 503, "the server has no memory left for request bodies");
@@ -230,12 +234,8 @@ int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 
 void eddyi_req_free_body_memory(struct eddy_req *req)
 {
-	struct eddyi_holding *holding = holding_of(req);
-
-	atomic_fetch_sub(&counts_of(req)->body_memory, req->body_memory);
-	if (holding)
-		holding->body_memory -= req->body_memory;
-	req->body_memory = 0;
+	eddyi_give_back_body_memory(req->app, req->stream->party, &req->body_memory,
+				    req->body_memory);
 }
 
 /* Read a piece of a body that stays in memory. Return: as eddy_req_read(), -EBUSY. */

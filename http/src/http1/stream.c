@@ -192,11 +192,11 @@ static struct eddy_str end_chunk(uint64_t len, bool last)
 }
 
 /* Send a whole response, or hold it back if the next request has already arrived, so that responses
- * are sent together. */
+ * are sent together. Behind a handshake come frames. */
 static int answer(struct eddyi_http1 *http1, struct eddy_str bytes)
 {
 	struct eddyi_wire *wire = wire_of(&http1->req);
-	bool more = http1->reply.keep && http1->body.body.ended &&
+	bool more = http1->reply.keep && http1->body.body.ended && http1->req.res.status != 101 &&
 		    has_empty_line(eddyi_wire_pending(wire));
 
 	return eddyi_wire_answer(wire, bytes, more);

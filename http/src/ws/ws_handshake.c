@@ -142,7 +142,8 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 		return -ENOMEM;
 	served->route = route;
 	served->ws.options = &route->options;
-	served->ws.is_server = true;
+	served->ws.app = req->app;
+	served->ws.party = req->stream->party;
 	served->began_ns = eddy_now();
 	eddyi_ws_init(&served->ws);
 	r = respond(req, res, &served->ws);

@@ -1,5 +1,6 @@
 #include "ws_socket.h"
 
+#include "exchange/req.h"
 #include "wire/tls_wire.h"
 #include "wire/wire.h"
 
@@ -21,6 +22,7 @@
 #define DEFLATED_MAX(len) ((len) + (len) / 8 + 1024)
 
 #define MESSAGE_MAX (16 * EDDY_MIB)
+#define MESSAGE_LIMIT (EDDY_NEVER / 4)
 #define QUEUE_MAX ((size_t)EDDY_MIB)
 #define PING_NS (30 * EDDY_SECOND)
 #define DEFLATE_MIN 64
@@ -74,20 +76,22 @@ static int await_change(struct eddy_ws *ws)
 
 /* ---- sending ---- */
 
-/* Return: 0; -EPIPE; as eddyi_ws_output_put(). */
+/* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
 	if (ws->rooms)
 		eddyi_ws_flush_rooms(ws);
-	return ws->state == EDDYI_WS_OVER ? -EPIPE :
-					    eddyi_ws_output_put(&ws->output, frame, payload);
+	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_put(&ws->output, frame, payload) :
+					    -EPIPE;
 }
 
-static int put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
+static void put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
 {
 	struct eddyi_ws_frame frame = { .fin = true, .opcode = opcode, .len = payload.len };
+	int r = put_frame(ws, &frame, payload.ptr);
 
-	return put_frame(ws, &frame, payload.ptr);
+	if (r < 0 && r != -EPIPE)
+		eddyi_ws_abort(ws, -ENOMEM);
 }
 
 int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
@@ -102,6 +106,28 @@ static bool has_room(const struct eddy_ws *ws)
 	return ws->output.queued <= ws->options->queue_max;
 }
 
+/* ---- memory ---- */
+
+/* Count what messages take beyond what each connection may. Return: whether the server has memory left. */
+static bool count_memory(struct eddy_ws *ws)
+{
+	size_t all = ws->waiting + (ws->given ? ws->given->len : 0),
+	       over = all > WAITING_MAX ? all - WAITING_MAX : 0;
+
+	if (ws->app && over > ws->counted)
+		return eddyi_take_body_memory(ws->app, ws->party, &ws->counted, over - ws->counted);
+	if (ws->app && over < ws->counted)
+		eddyi_give_back_body_memory(ws->app, ws->party, &ws->counted, ws->counted - over);
+	return true;
+}
+
+static void free_given(struct eddy_ws *ws)
+{
+	free(ws->given);
+	ws->given = NULL;
+	count_memory(ws);
+}
+
 /* ---- the end ---- */
 
 static void drop_messages(struct eddy_ws *ws)
@@ -114,6 +140,7 @@ static void drop_messages(struct eddy_ws *ws)
 		ws->waiting -= ITEM_SIZE + item->len;
 		free(item);
 	}
+	count_memory(ws);
 }
 
 void eddyi_ws_deinit(struct eddy_ws *ws)
@@ -121,9 +148,10 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	eddyi_ws_leave_rooms(ws);
 	eddyi_ws_output_deinit(&ws->output);
 	drop_messages(ws);
-	free(ws->rest);
-	free(ws->given);
 	eddyi_ws_buffer_deinit(&ws->message);
+	ws->waiting = 0;
+	free_given(ws);
+	free(ws->rest);
 	if (ws->compresses) {
 		eddyi_ws_deflate_deinit(&ws->inflate);
 		eddyi_ws_deflate_deinit(&ws->deflate);
@@ -139,12 +167,12 @@ static void settle(struct eddy_ws *ws)
 	if (ws->state == EDDYI_WS_CLOSED) {
 		ws->state = EDDYI_WS_HALF_CLOSED;
 		/* A client leaves it to the server (RFC 6455 section 7.1.1). */
-		if (ws->is_server) {
+		if (ws->app) {
 			eddyi_wire_give_up(ws->output.sender.wire);
 			eddyi_shutdown_now(ws->output.sender.wire->fd, SHUT_WR);
 		}
 	}
-	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->receiving)
+	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->senders || ws->receiving)
 		return;
 	eddy_timer_disarm(&ws->timer);
 	eddyi_ws_deinit(ws);
@@ -191,12 +219,14 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 	char payload[EDDYI_WS_CONTROL_MAX] = { (char)(code >> 8), (char)code };
 	size_t len = reason.len < sizeof(payload) - 2 ? reason.len : sizeof(payload) - 2;
 
+	if (ws->rooms)
+		eddyi_ws_flush_rooms(ws);
+	if (ws->state != EDDYI_WS_OPEN)
+		return;
 	note_code(ws, code);
 	if (len)
 		memcpy(payload + 2, reason.ptr, len);
-	if (put_control(ws, EDDYI_WS_CLOSE,
-			eddy_str(payload, code == EDDY_WS_NO_CODE ? 0 : len + 2)) < 0)
-		eddyi_ws_abort(ws, -ECONNRESET);
+	put_control(ws, EDDYI_WS_CLOSE, eddy_str(payload, code == EDDY_WS_NO_CODE ? 0 : len + 2));
 }
 
 /* The closing handshake is over: the peer's close frame has come, or none is awaited. */
@@ -236,9 +266,10 @@ static void tell_violation(struct eddy_ws *ws)
 
 void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
 {
-	if (ws->state != EDDYI_WS_OPEN || !ws->link)
-		return;
-	put_close(ws, code, eddy_str_from(reason));
+	if (code != EDDY_WS_NO_CODE && !eddyi_ws_is_code(code))
+		code = EDDY_WS_FAILED;
+	if (ws->state == EDDYI_WS_OPEN)
+		put_close(ws, code, eddy_str_from(reason));
 	if (ws->state == EDDYI_WS_OPEN)
 		enter(ws, EDDYI_WS_CLOSING, 0);
 }
@@ -272,6 +303,7 @@ static void want_more(struct eddy_ws *ws)
 	    (ws->state < EDDYI_WS_CLOSED && (ws->result || is_full(ws))))
 		return;
 	ws->receiving = true;
+	ws->is_direct = false;
 	ws->link->receive(ws);
 }
 
@@ -375,6 +407,8 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 		return r == -EBADMSG ? -EPROTO : r;
 	fresh = eddy_str(ws->message.bytes + before, ws->message.len - before);
 	ws->waiting += fresh.len;
+	if (!count_memory(ws))
+		return -ENOMEM;
 	if (event->opcode == EDDYI_WS_TEXT && (!eddyi_utf8_check(&ws->utf8, fresh) ||
 					       (event->is_last && !eddyi_utf8_is_whole(&ws->utf8))))
 		return -EILSEQ;
@@ -400,9 +434,8 @@ static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 			break;
 		else if (event.opcode == EDDYI_WS_CLOSE)
 			take_close(ws, event.bytes);
-		else if (event.opcode == EDDYI_WS_PING && ws->state == EDDYI_WS_OPEN &&
-			 put_control(ws, EDDYI_WS_PONG, event.bytes) < 0)
-			eddyi_ws_abort(ws, -ENOMEM);
+		else if (event.opcode == EDDYI_WS_PING)
+			put_control(ws, EDDYI_WS_PONG, event.bytes);
 	}
 	return 0;
 }
@@ -529,6 +562,17 @@ static void time_is_up(struct eddy_timer *timer)
 		settle(ws);
 		return;
 	}
+	/* Queued frames are still sent, as long as the peer takes some. */
+	if (ws->state != EDDYI_WS_OPEN && eddyi_sender_is_busy(&ws->output.sender) &&
+	    stalled_ns < CLOSE_NS) {
+		set_timer(ws, now + CLOSE_NS - stalled_ns);
+		return;
+	}
+	/* The peer may have sent a pong that is not read, since the handler is busy. */
+	if (!ws->receiving) {
+		ws->heard_ns = now;
+		ws->pinged_ns = 0;
+	}
 	/* Not by the time since the last bytes: a loop that was busy has sent no ping. */
 	if (ws->state != EDDYI_WS_OPEN || (ws->pinged_ns && now - ws->pinged_ns >= pong_ns) ||
 	    (stalled_ns >= ping_ns && stalled_ns - ping_ns >= pong_ns)) {
@@ -537,8 +581,7 @@ static void time_is_up(struct eddy_timer *timer)
 	}
 	if (now - ws->heard_ns >= ping_ns && !ws->pinged_ns) {
 		ws->pinged_ns = now;
-		if (put_control(ws, EDDYI_WS_PING, EDDY_STR("")) < 0)
-			eddyi_ws_abort(ws, -ENOMEM);
+		put_control(ws, EDDYI_WS_PING, EDDY_STR(""));
 	}
 	if (ws->state == EDDYI_WS_OPEN)
 		set_timer(ws, !ws->pinged_ns        ? ws->heard_ns + ping_ns :
@@ -549,6 +592,9 @@ static void time_is_up(struct eddy_timer *timer)
 void eddyi_ws_options_fill(struct eddy_ws_options *options)
 {
 	options->message_max = options->message_max ? options->message_max : MESSAGE_MAX;
+	/* So that sums don't overflow. */
+	if (options->message_max > MESSAGE_LIMIT)
+		options->message_max = MESSAGE_LIMIT;
 	options->queue_max = options->queue_max ? options->queue_max : QUEUE_MAX;
 	options->ping_ns = options->ping_ns ? options->ping_ns : PING_NS;
 	options->pong_ns = options->pong_ns ? options->pong_ns : PING_NS;
@@ -558,7 +604,7 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options)
 
 void eddyi_ws_init(struct eddy_ws *ws)
 {
-	eddyi_ws_output_init(&ws->output, !ws->is_server);
+	eddyi_ws_output_init(&ws->output, !ws->app);
 	ws->output.sender.verbs = &sender_verbs;
 	eddy_list_init(&ws->items);
 	eddy_event_init(&ws->changed);
@@ -573,13 +619,16 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 
 	ws->link = link;
 	ws->output.sender.wire = wire;
-	ws->input.is_server = ws->is_server;
+	ws->input.is_server = ws->app;
 	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
 	if (ws->compresses && !ws->options->streams)
 		ws->input.max = DEFLATED_MAX(ws->options->message_max);
 	ws->heard_ns = eddy_loop_now();
-	if (ws->options->ping_ns != EDDY_NEVER)
+	/* It may have been closed in .open. */
+	if (ws->state != EDDYI_WS_OPEN)
+		set_timer(ws, ws->heard_ns + CLOSE_NS);
+	else if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
 	eddyi_sender_flow(&ws->output.sender);
 	if (pending.len) {
@@ -613,8 +662,7 @@ static int call(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 /* The task ends. */
 static void park(struct eddy_ws *ws)
 {
-	free(ws->given);
-	ws->given = NULL;
+	free_given(ws);
 	tell_violation(ws);
 	ws->has_task = false;
 	want_more(ws);
@@ -636,7 +684,7 @@ void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 	int r = direct_len(ws) ? -EAGAIN : call(ws, handler, data);
 
 	receive_directly(ws);
-	while (r == -EAGAIN && !eddy_list_is_empty(&ws->items))
+	while (r == -EAGAIN && ws->options->parks && !eddy_list_is_empty(&ws->items))
 		r = call(ws, handler, data);
 	if (r == -EAGAIN && ws->options->parks)
 		park(ws);
@@ -651,8 +699,9 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 	struct eddyi_ws_item *item;
 	int r = 0;
 
-	free(ws->given);
-	ws->given = NULL;
+	if (!ws->link)
+		return -ENOTCONN;
+	free_given(ws);
 	/* Others are served between messages that take much time for the few bytes that they came in. */
 	if (ws->rest)
 		r = eddy_yield();
@@ -689,11 +738,11 @@ static int await_room(struct eddy_ws *ws)
 	int r = 0;
 
 	while (r == 0 && ws->state == EDDYI_WS_OPEN && !has_room(ws))
-		r = await_change(ws);
+		r = ws->link ? await_change(ws) : -ENOBUFS;
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
 }
 
-/* Send a piece, of a message that `ws->sender` sends. */
+/* Send a piece, of a message that this task sends. */
 static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
 {
 	struct eddyi_ws_frame frame = { .fin = is_last, .opcode = opcode };
@@ -716,26 +765,35 @@ static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, 
 	return r;
 }
 
-int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
+/* Return: as eddy_ws_send_some(). */
+static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
 		      bool is_last)
 {
-	struct eddy_task *self = eddy_task_self();
-	bool first = ws->sender != self;
+	bool first = ws->sending.holder != eddy_task_self();
 	int r = first ? eddy_mutex_lock(&ws->sending) : 0;
 
 	if (r < 0)
 		return r;
 	if (first)
 		ws->packs = ws->compresses && (!is_last || bytes.len >= ws->options->deflate.min);
-	ws->sender = self;
 	r = put_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
-	/* The rest of a message that has begun can't be left out. */
-	if (r < 0 && !first)
+	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
+	if (r < 0 && (!first || (ws->packs && r != -EPIPE && r != -ECANCELED && r != -ENOBUFS)))
 		eddyi_ws_abort(ws, -ECONNRESET);
-	if (r < 0 || is_last) {
-		ws->sender = NULL;
+	if (r < 0 || is_last)
 		eddy_mutex_unlock(&ws->sending);
-	}
+	return r;
+}
+
+int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
+		      bool is_last)
+{
+	int r;
+
+	ws->senders++;
+	r = send_piece(ws, type, bytes, is_last);
+	if (!--ws->senders && ws->state == EDDYI_WS_OVER)
+		settle(ws);
 	return r;
 }
 

@@ -40,12 +40,14 @@ enum eddyi_ws_state {
 };
 
 /* Invariants:
- * 1. `receiving` tells whether the link receives. It does so in OPEN and CLOSING, unless `waiting`
- *    exceeds the limit, or the peer has broken a rule.
- * 2. The socket is finished once it is OVER, `has_task` is not set, and no op is started. */
+ * 1. `receiving` tells whether the link receives. It does so until the socket is OVER, unless enough
+ *    waits for the handler, the peer has broken a rule, or a task receives directly.
+ * 2. The socket is finished once it is OVER, and has no task, no senders and no op. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
 	const struct eddy_ws_options *options;
+	const struct eddy_app *app; /* NULL: it is a client's */
+	struct eddyi_party *party;  /* NULL: not counted */
 	void *data;
 	struct eddyi_ws_member *rooms; /* that it is in */
 	struct eddy_str protocol;
@@ -56,12 +58,13 @@ struct eddy_ws {
 	struct eddy_node items;
 	struct eddyi_ws_item *given; /* that the handler has */
 	size_t waiting;              /* bytes of the items, and of `message` */
+	uint64_t counted;            /* bytes of messages that count as body memory */
 	struct eddyi_ws_rest *rest;  /* received behind many items; NULL: nothing */
 
 	struct eddyi_ws_output output;
 	struct eddy_event changed; /* an item, room in the queue, or another state */
-	struct eddy_mutex sending; /* held from the first to the last piece of a message, by: */
-	struct eddy_task *sender;
+	struct eddy_mutex sending; /* held from the first to the last piece of a message */
+	unsigned senders;          /* tasks that send, or wait for that */
 
 	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
 	struct eddy_timer timer;
@@ -74,7 +77,6 @@ struct eddy_ws {
 	uint16_t peer_code;
 	uint8_t state;
 	bool compresses;
-	bool is_server;
 	bool receiving;
 	bool has_task;
 	bool is_awaited; /* the task waits for a message */
@@ -90,7 +92,7 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options);
 /* Register the metrics of sockets. */
 void eddyi_ws_offer_figures(void);
 
-/* Begin with a zeroed socket whose `options` and `is_server` are set. Until the connection is there, what is
+/* Begin with a zeroed socket whose `options` and, of a server, `app` and `party` are set. Until the connection is there, what is
  * sent is queued. */
 void eddyi_ws_init(struct eddy_ws *ws);
 

@@ -4,8 +4,9 @@
  *             [--skips] [--cert FILE --key FILE]
  *
  * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. /close closes the socket
- * with the code that a message says, "4000 REASON". What one sends to /room all get; at /early sockets join it before the
- * handshake is answered.
+ * with the code that a message says, "4000 REASON". /busy sends each message back after a second. /again returns -EAGAIN
+ * after a message, without .parks. What one sends to /room all get, but "flood" brings 20 MB, and its sender "after" in
+ * between; at /early sockets join it before the handshake is answered, and do there what the query says.
  */
 #include "settings.h"
 
@@ -80,6 +81,47 @@ static int close_as_told(struct eddy_ws *ws, void *data)
 	return r;
 }
 
+static int echo_late(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	int r;
+
+	(void)data;
+	while ((r = eddy_ws_recv(ws, &message)) > 0) {
+		r = eddy_sleep(EDDY_SECOND);
+		if (r == 0)
+			r = eddy_ws_send(ws, message.type, message.bytes);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int echo_once(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	int r = eddy_ws_recv(ws, &message);
+
+	(void)data;
+	if (r > 0)
+		r = eddy_ws_send(ws, message.type, message.bytes);
+	return r < 0 ? r : -EAGAIN;
+}
+
+/* So few at a time that the socket takes them when it sends itself. */
+static int flood(struct eddy_ws_room *room, struct eddy_ws *ws)
+{
+	static const char bytes[1000];
+	int r = 0;
+
+	for (int i = 1; i < 20000 && r == 0; i++) {
+		r = eddy_ws_room_send(room, EDDY_WS_BINARY, eddy_str(bytes, sizeof(bytes)));
+		if (r == 0 && i % 30 == 0)
+			r = eddy_ws_send(ws, EDDY_WS_TEXT, EDDY_STR("after"));
+	}
+	return r;
+}
+
 static int chat(struct eddy_ws *ws, void *data)
 {
 	struct eddy_ws_room *room = data;
@@ -87,7 +129,19 @@ static int chat(struct eddy_ws *ws, void *data)
 	int r = eddy_ws_room_join(room, ws);
 
 	while (r >= 0 && (r = eddy_ws_recv(ws, &message)) > 0)
-		r = eddy_ws_room_send(room, message.type, message.bytes);
+		r = eddy_str_eq_z(message.bytes, "flood") ?
+			    flood(room, ws) :
+			    eddy_ws_room_send(room, message.type, message.bytes);
+	return r;
+}
+
+static int send_without_end(struct eddy_ws *ws)
+{
+	static const char bytes[1000];
+	int r = 0;
+
+	while (r == 0)
+		r = eddy_ws_send(ws, EDDY_WS_BINARY, eddy_str(bytes, sizeof(bytes)));
 	return r;
 }
 
@@ -95,12 +149,22 @@ static int chat(struct eddy_ws *ws, void *data)
 static int join_early(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
 {
 	struct eddy_ws_room *room = eddy_req_context(req);
+	struct eddy_str query = eddy_req_query(req);
+	struct eddy_ws_message message;
 	int r = eddy_ws_room_join(room, ws);
 
 	(void)res;
 	if (r == 0)
 		r = eddy_ws_room_send(room, EDDY_WS_TEXT, EDDY_STR("welcome"));
-	return r == 0 && eddy_req_query(req).len ? 403 : r;
+	if (eddy_str_eq_z(query, "close"))
+		eddy_ws_close(ws, 4001, "early");
+	else if (eddy_str_eq_z(query, "recv"))
+		return eddy_ws_recv(ws, &message) == -ENOTCONN ? 403 : 500;
+	else if (eddy_str_eq_z(query, "send"))
+		return send_without_end(ws) == -ENOBUFS ? 403 : 500;
+	else if (query.len)
+		return 403;
+	return r;
 }
 
 int main(int argc, char **argv)
@@ -123,6 +187,8 @@ int main(int argc, char **argv)
 #endif
 	eddy_app_map_ws(app, "/echo", echo, &options);
 	eddy_app_map_ws(app, "/close", close_as_told, &options);
+	eddy_app_map_ws(app, "/busy", echo_late, &options);
+	eddy_app_map_ws(app, "/again", echo_once, &options);
 	options.parks = true;
 	eddy_app_map_ws(app, "/parked", echo, &options);
 	options.parks = false;
