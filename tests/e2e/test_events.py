@@ -272,6 +272,19 @@ class Channels(Events):
         self.assertEqual(streams[1].wire.read_end(), b'')
         self.assertEqual(self.ask(server, request('GET', '/feed')).status, 204)
 
+    def test_a_channel_ends_while_a_head_is_sent(self):
+        server = self.events('--compression')
+        for options in ({}, {'version': '1.0'}, {'gzip': True}):
+            for _ in range(5):
+                response = self.stream(server, '/ended', **options)
+                self.assertEqual(response.head.status, 200)
+                if 'version' in options:
+                    self.assertEqual(response.wire.read_end(), b'')
+                else:
+                    while not response.is_at_end():
+                        pass
+        self.assertEqual(self.ask(server, request('GET', '/ended')).body, b'')
+
     def test_a_server_stops(self):
         server = self.events('--workers', 2)
         streams = [self.stream(server) for _ in range(20)]

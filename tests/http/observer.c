@@ -1,4 +1,6 @@
 /* Tests of eddy/observer.h. */
+#include "dial.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
@@ -241,3 +243,95 @@ Test(observer, annotates_all_that_a_request_does)
 	cr_assert(seen.seen_by_task);
 	eddy_app_free(app);
 }
+
+#ifndef EDDY_NO_WEBSOCKET
+
+/* ---- sockets ---- */
+
+static void *begin_socket(void *data, void *state, struct eddy_req *req,
+			  struct eddy_socket_notes *notes)
+{
+	(void)state;
+	(void)req;
+	(void)notes;
+	note('s');
+	return data;
+}
+
+static void end_socket(void *data, void *socket, const struct eddy_socket_outcome *outcome)
+{
+	cr_expect(outcome->code == EDDY_WS_ABNORMAL);
+	note(socket == data ? 'S' : '-');
+}
+
+static int never(struct eddy_ws *ws, void *data)
+{
+	(void)ws;
+	(void)data;
+	return 0;
+}
+
+static int replace(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_next(next, req, res);
+
+	return r == 0 ? 403 : r;
+}
+
+static int run_app(void *app)
+{
+	return eddy_app_run(app);
+}
+
+static int ask_for_socket(void *app)
+{
+	static const char request[] = "GET /ws HTTP/1.1\r\nHost: localhost\r\n"
+				      "Connection: upgrade\r\nUpgrade: websocket\r\n"
+				      "Sec-WebSocket-Version: 13\r\n"
+				      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+	struct eddy_scope scope;
+	char reply[13] = "";
+	int fd;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "app", run_app, app);
+	while (!eddy_app_port(app))
+		eddy_yield();
+	fd = dial(eddy_app_port(app));
+	cr_assert(send(fd, request, sizeof(request) - 1, 0) > 0);
+	eddy_recv(fd, reply, sizeof(reply) - 1, 0);
+	cr_expect_str_eq(reply, "HTTP/1.1 403");
+	close(fd);
+	eddy_app_shutdown(app);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+static const char *tell_of_socket(struct eddy_observer sockets)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	memset(&seen, 0, sizeof(seen));
+	sockets.begin = begin_on_stack;
+	sockets.end = end_quietly;
+	eddy_app_bind(app, "localhost:0");
+	eddy_app_with_server(app,
+			     &(struct eddy_server_options){ .no_signals = true, .workers = 1 });
+	eddy_app_observe(app, &sockets, (void *)"s");
+	eddy_app_add_filter(app, replace, NULL);
+	eddy_app_map_ws(app, "/ws", never, NULL);
+	cr_assert(eq(int, eddy_run(NULL, ask_for_socket, app), 0));
+	eddy_app_free(app);
+	return seen.order;
+}
+
+Test(observer, is_told_of_sockets_as_it_likes)
+{
+	cr_expect_str_eq(tell_of_socket((struct eddy_observer){ .socket = begin_socket,
+								.socket_end = end_socket }),
+			 "sS");
+	cr_expect_str_eq(tell_of_socket((struct eddy_observer){ .socket = begin_socket }), "s");
+	cr_expect_str_eq(tell_of_socket((struct eddy_observer){ .socket_end = end_socket }), "-");
+}
+
+#endif

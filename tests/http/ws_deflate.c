@@ -137,3 +137,48 @@ Test(ws_deflate, what_is_wrong_or_too_long)
 	eddyi_ws_buffer_deinit(&sent);
 	free(zeros);
 }
+
+/* Expand a message of `count` pieces and an empty block, which comes at once or piece by piece; twice. */
+static int expand(struct eddy_str piece, size_t count, bool at_once)
+{
+	struct eddyi_ws_deflate in = { .side = { true, 15 }, .inflates = true };
+	struct eddyi_ws_buffer out = { 0 };
+	size_t len = piece.len * count + 1;
+	char *message = malloc(len);
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		memcpy(message + i * piece.len, piece.ptr, piece.len);
+	message[len - 1] = 0;
+	for (int round = 0; round < 2; round++) {
+		size_t step = at_once ? len : piece.len;
+
+		for (size_t at = 0; at < len && r == 0; at += step) {
+			bool is_last = len - at <= step;
+
+			r = eddyi_ws_deflate_feed(&in,
+						  eddy_str(message + at, is_last ? len - at : step),
+						  is_last, &out, UINT64_MAX);
+		}
+	}
+	free(message);
+	eddyi_ws_buffer_deinit(&out);
+	eddyi_ws_deflate_deinit(&in);
+	return r;
+}
+
+Test(ws_deflate, streams_that_end_within_a_message)
+{
+	/* An empty stream, "Hello", and a stored block of 11 bytes; each is the last of its stream. */
+	struct eddy_str empty = EDDY_STR("\x03\x00"),
+			hello = EDDY_STR("\xf3\x48\xcd\xc9\xc9\x07\x00"),
+			stored = EDDY_STR("\x01\x0b\x00\xf4\xffhello world");
+
+	for (int at_once = 0; at_once < 2; at_once++) {
+		cr_expect_eq(expand(empty, 2, at_once), 0);
+		cr_expect_eq(expand(empty, 3, at_once), -EBADMSG);
+		cr_expect_eq(expand(empty, 32000, at_once), -EBADMSG);
+		cr_expect_eq(expand(hello, 2, at_once), 0);
+		cr_expect_eq(expand(stored, 1000, at_once), 0);
+	}
+}

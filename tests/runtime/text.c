@@ -144,6 +144,15 @@ Test(text, utf8)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		cr_expect(not(eddyi_str_is_utf8(eddy_str_from(bad[i]))), "%zu", i);
 	cr_expect(eddyi_str_is_utf8(eddy_str_from("")));
+	/* At each place among others. */
+	for (size_t at = 0; at < 19; at++) {
+		char text[] = "a line: \"\xc3\xa4\", \t\\ \xc3\xbc";
+
+		cr_assert(eq(sz, strlen(text), 19));
+		cr_expect(eddyi_str_is_utf8(eddy_str(text, 19)));
+		text[at] = '\xff';
+		cr_expect(not(eddyi_str_is_utf8(eddy_str(text, 19))), "%zu", at);
+	}
 }
 
 Test(text, hexadecimal)

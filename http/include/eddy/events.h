@@ -93,8 +93,8 @@ EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
  * if that is kept, else from the first that is kept. Return its result from the handler at once: the
  * stream then has no task and no buffer until something is published. A response that is compressed
  * keeps its task, as each has a compressor of its own: the call returns when the stream ends. A stop of
- * the server ends the stream. The channel must not have been freed. Suspends.
- * Return: as eddy_res_events(). */
+ * the server ends the stream. The channel must be valid until the call suspends. Suspends.
+ * Return: as eddy_res_events(); -EBUSY for a second subscription in one request. */
 EDDY_API int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res);
 
 EDDY_END_DECLS

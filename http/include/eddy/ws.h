@@ -14,13 +14,14 @@
  *     eddy_app_map_ws(app, "/echo", echo, NULL);
  *
  * A handler runs for each socket, on a task of its own. When it returns, the socket is closed: with code
- * 1000 for 0, 1001 during a shutdown, else 1011. Frames are received while it does something else:
- * pings are answered, fragments joined, text is checked to be UTF-8. A peer that breaks the protocol
- * gets the close code for it, and the handler -EPROTO.
+ * 1000 for 0 and above, 1001 for -ECANCELED and during a shutdown, else 1011. Frames are received while
+ * it does something else: pings are answered, fragments joined, text is checked to be UTF-8. A peer that
+ * breaks the protocol gets the close code for it, and the handler -EPROTO.
  *
  * On a route with .parks, eddy_ws_recv() returns -EAGAIN where it would wait. The handler returns
  * that, and is called again when a message has come; an idle socket then has neither a task nor a
- * buffer. State of the socket is kept at eddy_ws_set_data().
+ * buffer. If the socket ends without another message, only .closed is called. State of the socket is
+ * kept at eddy_ws_set_data().
  *
  * A socket belongs to its loop. A room (eddy/ws_room.h) sends to sockets of all loops, from any thread.
  */
@@ -91,8 +92,8 @@ struct eddy_ws_options {
 	/* Messages come in pieces, as they arrive, and of any length; .message_max does not apply. */
 	bool streams;
 	bool parks;
-	/* Unsent bytes of a socket, and 48 for each message: beyond them eddy_ws_send() waits. Default
-	 * 1 MiB. */
+	/* Unsent bytes of a socket, and some 60 for each frame: beyond them eddy_ws_send() waits.
+	 * Default 1 MiB. */
 	size_t queue_max;
 	/* A ping is sent after this silence of the peer, default 30 s; and the connection is given up
 	 * after this silence since, default 30 s. EDDY_NEVER: none. */
@@ -103,7 +104,8 @@ struct eddy_ws_options {
 	 * the socket, and let it join rooms. May suspend. If it fails, .closed is not called.
 	 * Return: 0; a status or -errno, which rejects the handshake. */
 	int (*open)(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws);
-	/* After the socket has ended, and its handler. Never suspends. */
+	/* After the socket has ended, and its handler; or without either, if a filter has replaced the
+	 * response to the handshake, or it could not be sent. Never suspends. */
 	void (*closed)(struct eddy_ws *ws);
 	void *data; /* for the handler; borrowed for the app's life */
 };
@@ -120,7 +122,7 @@ EDDY_WEBSOCKET_API struct eddy_route *eddy_app_map_ws(union eddy_router router, 
  * Return: 1; 0 once the peer has closed the socket; -EAGAIN on a route with .parks, if none is here;
  * -EPROTO, -EMSGSIZE or -EILSEQ after a violation by the peer; -ECONNRESET if the connection was
  * lost; -ETIMEDOUT if the peer has fallen silent; -ESHUTDOWN if the server stops; -ECANCELED;
- * -ENOMEM. */
+ * -ENOMEM without memory for what arrives, of which the peer is told by 1013. */
 EDDY_WEBSOCKET_API int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message);
 
 /* Send a message. Bytes that the kernel does not take at once are copied. Suspends while more than

@@ -193,17 +193,22 @@ int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *
 {
 	const struct eddy_events_options options = { channel->options.comment_ns };
 	struct eddy_req *req = res->req;
-	/* A client with the head misses nothing that is published then. */
-	struct eddyi_post *at = eddyi_channel_find(channel, eddy_events_last_id(req));
-	int r = eddy_res_events(res, &options);
+	struct eddyi_post *at;
+	int r;
 
+	/* The program may free the channel while the head is sent. */
+	eddyi_fanout_ref(&channel->fanout);
+	/* A client with the head misses nothing that is published then. */
+	at = eddyi_channel_find(channel, eddy_events_last_id(req));
+	r = eddy_res_events(res, &options);
 	if (r < 0) {
 		eddyi_post_unref(&channel->fanout, at);
-		return r;
+	} else if (res->coded.coder || !req->stream->verbs->listen) {
+		r = send_all(channel, req, at);
+	} else {
+		r = req->stream->verbs->listen(req, channel, at);
+		res->goes_on = r == 0;
 	}
-	if (res->coded.coder || !req->stream->verbs->listen)
-		return send_all(channel, req, at);
-	r = req->stream->verbs->listen(req, channel, at);
-	res->goes_on = r == 0;
+	eddyi_fanout_unref(&channel->fanout);
 	return r;
 }

@@ -102,7 +102,7 @@ void eddyi_observe_socket_end(struct eddyi_observed_socket *observed,
 	if (!observed)
 		return;
 	for (const struct eddyi_watch *watch = observed->watches; watch; watch = watch->next)
-		if (watch->observer->socket)
+		if (watch->observer->socket_end)
 			watch->observer->socket_end(watch->data, observed->states[watch->at],
 						    outcome);
 	free(observed);

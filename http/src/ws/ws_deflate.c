@@ -10,6 +10,8 @@
 #define MEMORY_LEVEL 8
 /* zlib counts bytes by 32 bits. */
 #define PIECE_MAX ((size_t)EDDY_GIB)
+/* Ends of deflate streams within a message of `len` bytes. Each copies the window. */
+#define ENDS_MAX(len) (2 + (len) / 16)
 
 /* The end of each message's stream, which is not sent. */
 static const char tail[] = { 0, 0, '\xff', '\xff' };
@@ -19,6 +21,8 @@ struct eddyi_ws_stream {
 	bool inflates;
 	uint8_t bits;
 	int level;
+	/* Of the current message, as it was fed so far. */
+	uint64_t len, ends;
 };
 
 /* ---- streams of zlib ---- */
@@ -158,6 +162,7 @@ static int run(struct eddyi_ws_stream *stream, struct eddy_str bytes, int flush,
 
 	z->next_in = (Bytef *)bytes.ptr;
 	z->avail_in = (uInt)bytes.len;
+	stream->len += bytes.len;
 	do {
 		r = eddyi_ws_buffer_grow(out, bytes.len > ROOM_MIN ? bytes.len : ROOM_MIN);
 		if (r < 0)
@@ -167,7 +172,7 @@ static int run(struct eddyi_ws_stream *stream, struct eddy_str bytes, int flush,
 		zr = stream->inflates ? inflate(z, Z_SYNC_FLUSH) : deflate(z, flush);
 		out->len = out->size - z->avail_out;
 		if (zr == Z_STREAM_END)
-			r = begin_anew(stream);
+			r = ++stream->ends > ENDS_MAX(stream->len) ? -EBADMSG : begin_anew(stream);
 		else if (zr != Z_OK && zr != Z_BUF_ERROR)
 			r = zr == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
 		if (r == 0 && out->len > max)
@@ -213,6 +218,8 @@ int eddyi_ws_deflate_feed(struct eddyi_ws_deflate *deflate, struct eddy_str byte
 	}
 	if (r == 0 && is_last)
 		r = finish(deflate, out, before, max);
+	if (is_last)
+		deflate->stream->len = deflate->stream->ends = 0;
 	if (is_last && !deflate->side.keeps) {
 		give_back(deflate->stream);
 		deflate->stream = NULL;

@@ -35,7 +35,8 @@ void eddyi_ws_buffer_deinit(struct eddyi_ws_buffer *buffer);
 
 /* Compress or expand the next bytes of a message, and append the result to `out`, which then has at
  * most `max` bytes. Never suspends.
- * Return: 0; -EMSGSIZE beyond `max`; -ENOMEM; -EBADMSG if they are no deflate stream. */
+ * Return: 0; -EMSGSIZE beyond `max`; -ENOMEM; -EBADMSG if they are no deflate stream, or many that are
+ * short. */
 int eddyi_ws_deflate_feed(struct eddyi_ws_deflate *deflate, struct eddy_str bytes, bool is_last,
 			  struct eddyi_ws_buffer *out, uint64_t max);
 

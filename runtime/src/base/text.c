@@ -71,7 +71,7 @@ bool eddyi_str_is_utf8(struct eddy_str str)
 {
 	size_t len;
 
-	while (str.len && (len = eddyi_str_utf8_len(str)))
+	while ((len = eddyi_str_plain_len(str)) || (len = eddyi_str_utf8_len(str)))
 		str = eddy_str_skip(str, len);
 	return !str.len;
 }

@@ -4,7 +4,7 @@
  *            [--cert FILE --key FILE [--no_ktls]]
  *
  * GET /feed subscribes to a channel; POST /publish sends its body there, from a thread of its own with ?thread, and ?count=N times;
- * POST /end ends the channel. GET /wait begins a stream and waits for ever, and a record says what has ended that. GET /all sends messages
+ * POST /end ends the channel; GET /ended subscribes to one that ends while the head is sent. GET /wait begins a stream and waits for ever, and a record says what has ended that. GET /all sends messages
  * of every kind. POST /lines sends its body as one message, of the id and event that the query has.
  */
 #include "settings.h"
@@ -98,6 +98,26 @@ static int end(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_no_content(res);
 }
 
+static int free_channel(void *arg)
+{
+	eddy_events_channel_free(arg);
+	return 0;
+}
+
+static int ended(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_events_channel *channel = eddy_events_channel_new(NULL);
+	struct eddy_scope scope;
+	int r;
+
+	(void)req;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "free", free_channel, channel);
+	r = eddy_events_subscribe(channel, res);
+	eddy_scope_end(&scope);
+	return r;
+}
+
 /* The handler's wait ends by the departure of the client, and a send then says so. */
 static int wait_long(struct eddy_req *req, struct eddy_res *res)
 {
@@ -173,6 +193,7 @@ int main(int argc, char **argv)
 		eddy_app_use_tls(app, &events.tls);
 #endif
 	eddy_app_map_get(app, "/feed", feed);
+	eddy_app_map_get(app, "/ended", ended);
 	eddy_app_map_get(app, "/wait", wait_long);
 	eddy_app_map_get(app, "/all", all);
 	eddy_app_map_post(app, "/lines", lines);
