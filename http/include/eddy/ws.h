@@ -101,7 +101,8 @@ struct eddy_ws_options {
 	uint64_t pong_ns;
 	struct eddy_ws_deflate deflate;
 	/* Before the response to the handshake, while the request exists. May set fields and the data of
-	 * the socket, and let it join rooms. May suspend. If it fails, .closed is not called.
+	 * the socket, and let it join rooms. What it sends follows the response: up to .queue_max bytes,
+	 * then -ENOBUFS; eddy_ws_recv() is -ENOTCONN. May suspend. If it fails, .closed is not called.
 	 * Return: 0; a status or -errno, which rejects the handshake. */
 	int (*open)(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws);
 	/* After the socket has ended, and its handler; or without either, if a filter has replaced the
@@ -135,8 +136,9 @@ EDDY_WEBSOCKET_API int eddy_ws_send(struct eddy_ws *ws, enum eddy_ws_type type,
 EDDY_WEBSOCKET_API int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type,
 					 struct eddy_str bytes, bool is_last);
 
-/* Begin the closing handshake; `reason` is UTF-8 of at most 123 bytes; NULL: none. Messages that are
- * still received can be read. Never suspends. Does nothing once the socket is closed. */
+/* Begin the closing handshake; `reason` is UTF-8 of at most 123 bytes; NULL: none. A code that no
+ * endpoint may send becomes 1011; EDDY_WS_NO_CODE sends none. Messages that are still received can be
+ * read. Never suspends. Does nothing once the socket is closed. */
 EDDY_WEBSOCKET_API void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason);
 
 /* Get the code of the close frame that the peer has sent; EDDY_WS_ABNORMAL: none. */
