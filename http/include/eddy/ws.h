@@ -102,7 +102,7 @@ struct eddy_ws_options {
 	struct eddy_ws_deflate deflate;
 	/* Before the response to the handshake, while the request exists. May set fields and the data of
 	 * the socket, and let it join rooms. What it sends follows the response: up to .queue_max bytes,
-	 * then -ENOBUFS; eddy_ws_recv() is -ENOTCONN. May suspend. If it fails, .closed is not called.
+	 * then -ENOBUFS; eddy_ws_recv() is -EINVAL. May suspend. If it fails, .closed is not called.
 	 * Return: 0; a status or -errno, which rejects the handshake. */
 	int (*open)(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws);
 	/* After the socket has ended, and its handler; or without either, if a filter has replaced the

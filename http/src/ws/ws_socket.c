@@ -700,7 +700,7 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 	int r = 0;
 
 	if (!ws->link)
-		return -ENOTCONN;
+		return -EINVAL;
 	free_given(ws);
 	/* Others are served between messages that take much time for the few bytes that they came in. */
 	if (ws->rest)

@@ -159,7 +159,7 @@ static int join_early(struct eddy_req *req, struct eddy_res *res, struct eddy_ws
 	if (eddy_str_eq_z(query, "close"))
 		eddy_ws_close(ws, 4001, "early");
 	else if (eddy_str_eq_z(query, "recv"))
-		return eddy_ws_recv(ws, &message) == -ENOTCONN ? 403 : 500;
+		return eddy_ws_recv(ws, &message) == -EINVAL ? 403 : 500;
 	else if (eddy_str_eq_z(query, "send"))
 		return send_without_end(ws) == -ENOBUFS ? 403 : 500;
 	else if (query.len)
