@@ -188,7 +188,7 @@ class LaterRuns(Put):
         self.proxy.held.clear()
         self.proxy.gate.clear()
         process = self.begin('x', self.url(self.proxy.port, path), '--retries', 0)
-        self.eventually(lambda: self.proxy.held.is_set() and (self.states() or not kept))
+        self.eventually(lambda: self.proxy.held.is_set() and (not kept or any(map(os.path.getsize, self.states()))))
         if signo:
             process.send_signal(signo)
         else:

@@ -188,10 +188,9 @@ class Server:
         """Seconds of a processor that its threads have taken, or one of them."""
         return sum(ran for ran, _ in scheduled(f'/proc/{self.pid}/task/{thread}'))
 
-    def was_due(self):
-        """Seconds in which its threads, and this one, have run or waited for a processor: subtracted from what a busy machine took, it leaves the
-        time in which all of them waited for something else."""
-        return sum(ran + waited for task in (f'/proc/{self.pid}/task/*', '/proc/thread-self') for ran, waited in scheduled(task))
+    def queued(self):
+        """Seconds in which its threads, and this one, have waited for a processor: a busy machine takes so much longer."""
+        return sum(waited for task in (f'/proc/{self.pid}/task/*', '/proc/thread-self') for _, waited in scheduled(task))
 
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
