@@ -158,7 +158,7 @@ SCRIPTS = (('ascii', 'ASCII'), ('german', 'German'), ('chinese', 'Chinese'))
 UTF8 = Case('utf8', 'Whether text is UTF-8', [
     Program(f'{how}-{script}', 'utf8', f'{how} {script} {{s}}') for script, _ in SCRIPTS for how in ('parts', 'characters')
 ], [Row(f'{name}, a KiB', f'parts-{script}', f'characters-{script}', 'character by character', 1.0) for script, name in SCRIPTS],
-    'As WebSockets check it: in parts of 8 KiB that may end within a character, by one shift a byte, and 32 bytes of ASCII at a time.')
+    'As WebSockets check it: in parts of 8 KiB that may end within a character, by one shift a byte, and 64 bytes of ASCII at a time.')
 
 
 # What a token may take beside OpenSSL's bare verification. The other algorithms are wolfCrypt's.

@@ -30,9 +30,11 @@ Test(utf8, is_checked_as_it_arrives)
 		{ "", true },
 		{ "plain", true },
 		{ "κόσμε \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf \xed\x9f\xbf \xee\x80\x80", true },
-		{ "thirty-two bytes of ASCII before \xc3\xa9, and then more than thirty-two",
+		{ "sixty-four bytes of ASCII come first, and are checked at once: \xc3\xa9, and "
+		  "then more than sixty-four, of which none is checked by itself: \xe2\x82\xac",
 		  true },
-		{ "thirty-two bytes of ASCII before\xc3", false },
+		{ "sixty-four bytes of ASCII come first, and are checked at once: \xc3", false },
+		{ "sixty-four bytes of ASCII come first, and are checked at once:: \xa9", false },
 		{ "\x80", false },
 		{ "\xc0\x80", false },
 		{ "\xc1\xbf", false },
@@ -61,10 +63,11 @@ Test(utf8, fails_with_the_first_wrong_byte)
 	cr_expect_not(eddyi_utf8_check(&utf8, EDDY_STR("\x90")));
 }
 
-/* All texts of up to three bytes, and random ones, against the runtime's function. */
+/* All texts of up to three bytes, and random ones, half of them mostly of ASCII, against the
+ * runtime's function. */
 Test(utf8, agrees_with_the_runtime)
 {
-	char text[80];
+	char text[200];
 
 	for (unsigned i = 0; i < 1u << 24; i += i < 1u << 16 ? 1 : 7) {
 		text[0] = (char)(i >> 16);
@@ -75,11 +78,12 @@ Test(utf8, agrees_with_the_runtime)
 	}
 	srand(1);
 	for (int n = 0; n < 100000; n++) {
-		size_t len = (size_t)rand() % sizeof(text);
+		size_t len = (size_t)rand() % sizeof(text), rare = n % 2 ? 1 : 60;
 
 		for (size_t i = 0; i < len; i++)
-			text[i] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xed\xf4"[rand() % 13];
-		cr_assert_eq(check(eddy_str(text, len), 1 + (size_t)rand() % 40),
+			text[i] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xed\xf4"
+				[(size_t)rand() % rare ? 0 : rand() % 13];
+		cr_assert_eq(check(eddy_str(text, len), 1 + (size_t)rand() % sizeof(text)),
 			     eddyi_str_is_utf8(eddy_str(text, len)));
 	}
 }

@@ -1,8 +1,11 @@
 #include "utf8.h"
 
+#include <endian.h>
 #include <string.h>
 
-#define BLOCK ((size_t)32)
+#define BLOCK ((size_t)64)
+#define WORD sizeof(uint64_t)
+#define NOT_ASCII UINT64_C(0x8080808080808080)
 
 /* The states of an automaton, as places in a word. The word of a byte has, at the place of each state,
  * the state that the byte leads to, so that a step is one shift. */
@@ -38,27 +41,45 @@ static const uint64_t steps[256] = {
 
 static bool is_ascii(const char block[BLOCK])
 {
-	uint64_t words[BLOCK / sizeof(uint64_t)], all = 0;
+	typedef uint64_t pair __attribute__((vector_size(16)));
+	pair pairs[BLOCK / sizeof(pair)], all = { 0 };
 
-	memcpy(words, block, BLOCK);
-	for (size_t i = 0; i < BLOCK / sizeof(uint64_t); i++)
-		all |= words[i];
-	return !(all & UINT64_C(0x8080808080808080));
+	memcpy(pairs, block, BLOCK);
+	for (size_t i = 0; i < BLOCK / sizeof(pair); i++)
+		all |= pairs[i];
+	return !((all[0] | all[1]) & NOT_ASCII);
+}
+
+/* Return: at how many bytes of ASCII `bytes` begins. */
+static size_t ascii_len(struct eddy_str bytes)
+{
+	size_t at = 0;
+	uint64_t word;
+
+	while (bytes.len - at >= BLOCK && is_ascii(bytes.ptr + at))
+		at += BLOCK;
+	for (; bytes.len - at >= WORD; at += WORD) {
+		memcpy(&word, bytes.ptr + at, WORD);
+		word = le64toh(word) & NOT_ASCII;
+		if (word)
+			return at + (size_t)__builtin_ctzll(word) / 8;
+	}
+	while (at < bytes.len && !(bytes.ptr[at] & 0x80))
+		at++;
+	return at;
 }
 
 bool eddyi_utf8_check(struct eddyi_utf8 *utf8, struct eddy_str bytes)
 {
 	uint64_t state = utf8->state ? utf8->state : WHOLE;
+	const char *at = bytes.ptr, *end = bytes.ptr + bytes.len;
 
-	while (bytes.len && (state & 63) != BAD) {
-		size_t len;
-
-		while ((state & 63) == WHOLE && bytes.len >= BLOCK && is_ascii(bytes.ptr))
-			bytes = eddy_str_skip(bytes, BLOCK);
-		len = bytes.len < BLOCK ? bytes.len : BLOCK;
-		for (size_t i = 0; i < len; i++)
-			state = steps[(unsigned char)bytes.ptr[i]] >> (state & 63);
-		bytes = eddy_str_skip(bytes, len);
+	while (at < end && (state & 63) != BAD) {
+		if ((state & 63) == WHOLE)
+			at += ascii_len(eddy_str(at, (size_t)(end - at)));
+		/* Further characters are mostly not ASCII either, or this is the only one. */
+		while (at < end && ((state & 63) != WHOLE || (*at & 0x80)) && (state & 63) != BAD)
+			state = steps[(unsigned char)*at++] >> (state & 63);
 	}
 	state &= 63;
 	utf8->state = state == WHOLE ? 0 : (uint8_t)state;

@@ -87,21 +87,22 @@ void eddyi_ws_mask(void *to, const void *from, size_t len, const unsigned char m
 {
 	const char *in = from;
 	unsigned char turned[8];
-	uint64_t pattern, word;
+	uint64_t pattern, words[2];
 	char *out = to;
 
 	for (size_t i = 0; i < sizeof(turned); i++)
 		turned[i] = mask[(at + i) % 4];
 	memcpy(&pattern, turned, sizeof(pattern));
-	for (; len >= sizeof(word); len -= sizeof(word)) {
-		memcpy(&word, in, sizeof(word));
-		word ^= pattern;
-		memcpy(out, &word, sizeof(word));
-		in += sizeof(word);
-		out += sizeof(word);
+	for (; len >= sizeof(words); len -= sizeof(words)) {
+		memcpy(words, in, sizeof(words));
+		words[0] ^= pattern;
+		words[1] ^= pattern;
+		memcpy(out, words, sizeof(words));
+		in += sizeof(words);
+		out += sizeof(words);
 	}
 	for (size_t i = 0; i < len; i++)
-		out[i] = (char)(in[i] ^ turned[i]);
+		out[i] = (char)(in[i] ^ turned[i % 8]);
 }
 
 bool eddyi_ws_is_code(unsigned code)
