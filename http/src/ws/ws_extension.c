@@ -41,8 +41,7 @@ static bool set(struct eddyi_ws_extension *extension, struct eddy_str name, stru
 
 /* Read a member of the list; `bits` of a side are 0 if they are not given.
  * Return: whether it is permessage-deflate with good parameters. */
-static bool read_member(struct eddy_str member, bool is_offer,
-			struct eddyi_ws_extension *extension)
+static bool read_member(struct eddy_str member, bool is_offer, struct eddyi_ws_extension *extension)
 {
 	struct eddy_str name, value;
 
