@@ -67,14 +67,14 @@ size_t eddy_ws_room_count(struct eddy_ws_room *room)
 static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_ws_type type,
 				    struct eddy_str bytes)
 {
-	static const struct eddyi_ws_side side = { false, EDDYI_WS_WINDOW_MAX };
+	struct eddyi_ws_deflate deflate = {
+		{ false, EDDYI_WS_WINDOW_MAX }, false, room->options.level, NULL
+	};
 	struct eddyi_ws_shared *shared = NULL;
-	struct eddyi_ws_deflate deflate;
 	struct eddyi_ws_buffer packed = { 0 };
 
 	if (bytes.len < PACKED_MIN)
 		return NULL;
-	eddyi_ws_deflate_init(&deflate, &side, false, room->options.level);
 	if (eddyi_ws_deflate_feed(&deflate, bytes, true, &packed, EDDY_NEVER) == 0 &&
 	    packed.len < bytes.len)
 		shared = eddyi_ws_shared_new(type, eddy_str(packed.bytes, packed.len), true);

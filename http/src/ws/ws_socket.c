@@ -48,11 +48,6 @@ struct eddyi_ws_rest {
 	char bytes[];
 };
 
-void eddyi_ws_offer_figures(void)
-{
-	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
-}
-
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
 	ws->output.outcome.messages_received += messages;
@@ -152,10 +147,8 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	ws->waiting = 0;
 	free_given(ws);
 	free(ws->rest);
-	if (ws->compresses) {
-		eddyi_ws_deflate_deinit(&ws->inflate);
-		eddyi_ws_deflate_deinit(&ws->deflate);
-	}
+	eddyi_ws_deflate_deinit(&ws->inflate);
+	eddyi_ws_deflate_deinit(&ws->deflate);
 }
 
 /* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them; finish
@@ -423,7 +416,7 @@ static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 	int r = 0;
 
 	while (ws->state < EDDYI_WS_CLOSED && !ws->result) {
-		if (ws->compresses && rest.len && is_full(ws))
+		if (ws->input.may_compress && rest.len && is_full(ws))
 			return rest.len;
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
@@ -600,6 +593,7 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options)
 	options->pong_ns = options->pong_ns ? options->pong_ns : PING_NS;
 	options->deflate.level = options->deflate.level ? options->deflate.level : 1;
 	options->deflate.min = options->deflate.min ? options->deflate.min : DEFLATE_MIN;
+	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
 }
 
 void eddyi_ws_init(struct eddy_ws *ws)
@@ -613,6 +607,15 @@ void eddyi_ws_init(struct eddy_ws *ws)
 	ws->output.outcome.code = ws->peer_code = EDDY_WS_ABNORMAL;
 }
 
+void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
+		       struct eddyi_ws_side receives)
+{
+	ws->input.may_compress = true;
+	ws->deflate =
+		(struct eddyi_ws_deflate){ .side = sends, .level = ws->options->deflate.level };
+	ws->inflate = (struct eddyi_ws_deflate){ .side = receives, .inflates = true };
+}
+
 void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
 {
 	struct eddy_str pending = eddyi_wire_pending(wire);
@@ -620,9 +623,8 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 	ws->link = link;
 	ws->output.sender.wire = wire;
 	ws->input.is_server = ws->app;
-	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
-	if (ws->compresses && !ws->options->streams)
+	if (ws->input.may_compress && !ws->options->streams)
 		ws->input.max = DEFLATED_MAX(ws->options->message_max);
 	ws->heard_ns = eddy_loop_now();
 	/* It may have been closed in .open. */
@@ -775,7 +777,8 @@ static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_st
 	if (r < 0)
 		return r;
 	if (first)
-		ws->packs = ws->compresses && (!is_last || bytes.len >= ws->options->deflate.min);
+		ws->packs = ws->input.may_compress &&
+			    (!is_last || bytes.len >= ws->options->deflate.min);
 	r = put_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
 	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
 	if (r < 0 && (!first || (ws->packs && r != -EPIPE && r != -ECANCELED && r != -ENOBUFS)))

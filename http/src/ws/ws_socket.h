@@ -66,7 +66,7 @@ struct eddy_ws {
 	struct eddy_mutex sending; /* held from the first to the last piece of a message */
 	unsigned senders;          /* tasks that send, or wait for that */
 
-	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
+	struct eddyi_ws_deflate inflate, deflate; /* if `input.may_compress` */
 	struct eddy_timer timer;
 	uint64_t heard_ns;  /* when the last bytes came */
 	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
@@ -76,7 +76,6 @@ struct eddy_ws {
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
 	uint16_t peer_code;
 	uint8_t state;
-	bool compresses;
 	bool receiving;
 	bool has_task;
 	bool is_awaited; /* the task waits for a message */
@@ -86,21 +85,21 @@ struct eddy_ws {
 	bool stops;      /* the server does */
 };
 
-/* Fill in the defaults of zero fields. */
+/* Fill in the defaults of zero fields, and register the metrics of sockets. */
 void eddyi_ws_options_fill(struct eddy_ws_options *options);
-
-/* Register the metrics of sockets. */
-void eddyi_ws_offer_figures(void);
 
 /* Begin with a zeroed socket whose `options` and, of a server, `app` and `party` are set. Until the connection is there, what is
  * sent is queued. */
 void eddyi_ws_init(struct eddy_ws *ws);
 
+/* Compress messages, as the handshake has agreed for those that it sends and those that it receives. */
+void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
+		       struct eddyi_ws_side receives);
+
 /* Free what it owns, if it has not begun. */
 void eddyi_ws_deinit(struct eddy_ws *ws);
 
-/* Go on with a connection whose handshake is complete, and handle what has arrived. With compression, the
- * caller has set `inflate` and `deflate`. */
+/* Go on with a connection whose handshake is complete, and handle what has arrived. */
 void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire);
 
 /* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
@@ -132,7 +131,7 @@ int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *share
 /* Whether messages for several sockets may be sent to this one compressed. */
 static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)
 {
-	return ws->compresses && !ws->deflate.side.keeps &&
+	return ws->input.may_compress && !ws->deflate.side.keeps &&
 	       ws->deflate.side.bits == EDDYI_WS_WINDOW_MAX;
 }
 
