@@ -22,10 +22,9 @@
 struct client_socket {
 	struct eddy_ws ws;
 	struct eddy_ws_options options; /* with defaults filled in */
-	struct eddyi_client_conn *conn;
-	struct eddy_op op;      /* receives */
-	struct eddy_event over; /* the kernel has returned all that was lent to it */
-	char protocols[];       /* that are offered, as a list: `ws.protocol` is one of them */
+	struct eddy_op op;              /* receives */
+	struct eddy_event over;         /* the kernel has returned all that was lent to it */
+	char protocols[]; /* that are offered, as a list: `ws.protocol` is one of them */
 };
 
 static struct client_socket *socket_of(struct eddy_ws *ws)
@@ -47,7 +46,7 @@ static void receive(struct eddy_ws *ws)
 	struct client_socket *socket = socket_of(ws);
 	struct io_uring_sqe *sqe = eddy_op_begin(&socket->op, received);
 
-	eddy_buffers_prep_recv(NULL, sqe, socket->conn->wire.fd);
+	eddy_buffers_prep_recv(NULL, sqe, ws->output.sender.wire->fd);
 	eddy_op_start(&socket->op, sqe);
 }
 
@@ -79,7 +78,7 @@ void eddy_ws_free(struct eddy_ws *ws)
 		eddy_event_wait(&socket->over);
 		eddy_scope_end(&shield);
 	}
-	eddyi_client_conn_close(socket->conn);
+	eddyi_client_conn_close(eddy_of(ws->output.sender.wire, struct eddyi_client_conn, wire));
 	free(socket);
 }
 
@@ -267,7 +266,6 @@ static int open_socket(struct handshake *shake, struct eddy_response *response)
 		return r;
 	}
 	conn->response = NULL;
-	shake->socket->conn = conn;
 	eddyi_ws_begin(&shake->socket->ws, &link_verbs, &conn->wire);
 	return 0;
 }

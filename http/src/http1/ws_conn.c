@@ -19,7 +19,7 @@ static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 
 static struct eddyi_conn *conn_below(struct eddy_ws *ws)
 {
-	return eddyi_ws_served_of(ws)->conn;
+	return eddy_of(ws->output.sender.wire, struct eddyi_conn, wire);
 }
 
 /* ---- the link ---- */
@@ -107,7 +107,6 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 	conn->parked.verbs = &verbs;
 	conn->socket = served;
 	conn->wire.ahead = NULL;
-	served->conn = conn;
 	served->ws.has_task = true;
 	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
 	eddyi_ws_begin(&served->ws, &link_verbs, &conn->wire);

@@ -97,8 +97,6 @@ void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
 	struct eddy_socket_outcome *outcome = &served->ws.output.outcome;
 
-	if (!served)
-		return;
 	if (!served->ws.link)
 		eddyi_ws_deinit(&served->ws);
 	if (served->route->options.closed)
