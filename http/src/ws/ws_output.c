@@ -205,8 +205,9 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 	unsigned char head[EDDYI_WS_HEAD_MAX + SMALL_MAX];
 	struct iovec pieces[] = { { head, 0 }, { (void *)payload, frame->len } };
 	bool joined = frame->len <= SMALL_MAX;
+	struct eddy_node *node;
 	size_t gone = 0, len;
-	int r;
+	int r = 0;
 
 	frame->masked = output->masks;
 	if (frame->masked && !make_mask(frame->mask))
@@ -220,23 +221,16 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 	count(output, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
 	if (output->sender.wire && (joined || !frame->masked))
 		gone = eddyi_sender_try(&output->sender, pieces, joined ? 1 : 2);
-	if (gone == len)
-		return 0;
 	if (frame->opcode == EDDYI_WS_PONG)
 		drop_pong(output);
-	r = append(output, &output->queue, make(frame, payload), gone);
-	flow(output);
-	return r;
-}
-
-void eddyi_ws_output_end_message(struct eddyi_ws_output *output)
-{
-	struct eddy_node *node;
-
-	output->in_message = false;
-	while ((node = eddy_list_shift(&output->later)))
+	if (gone < len)
+		r = append(output, &output->queue, make(frame, payload), gone);
+	if (r == 0 && !eddyi_ws_is_control(frame->opcode))
+		output->in_message = !frame->fin;
+	while (!output->in_message && (node = eddy_list_shift(&output->later)))
 		eddy_list_append(&output->queue, node);
 	flow(output);
+	return r;
 }
 
 /* Queue a message of which `gone` bytes have been sent. Return: 0, -ENOBUFS, -ENOMEM. */

@@ -130,7 +130,7 @@ static void take(struct eddyi_receiver *receiver)
 	while (eddyi_receiver_next(receiver)) {
 		const struct eddyi_post *post = receiver->at, *next;
 		size_t count = 0;
-		int r;
+		int r = 0;
 
 		while (count < EDDYI_WS_SHARED_MAX && (next = eddyi_post_next(post))) {
 			struct eddyi_ws_shared *message = post->message;
@@ -138,7 +138,9 @@ static void take(struct eddyi_receiver *receiver)
 			shared[count++] = packs && message->packed ? message->packed : message;
 			post = next;
 		}
-		r = eddyi_ws_put_shared(ws, shared, count, options->lag_max);
+		/* Nothing follows a close frame. */
+		if (ws->state == EDDYI_WS_OPEN)
+			r = eddyi_ws_output_share(&ws->output, shared, count, options->lag_max);
 		eddyi_receiver_advance(receiver, count);
 		if (r == -ENOBUFS && !options->skips)
 			eddy_ws_close(ws, EDDY_WS_TRY_LATER, "messages are read too slowly");

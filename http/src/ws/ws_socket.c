@@ -56,13 +56,6 @@ static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes
 	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
 }
 
-/* Wake the tasks that wait for what has changed. */
-static void wake(struct eddy_ws *ws)
-{
-	if (!ws->changed.is_set)
-		eddy_event_set(&ws->changed);
-}
-
 static int await_change(struct eddy_ws *ws)
 {
 	eddy_event_clear(&ws->changed);
@@ -74,26 +67,20 @@ static int await_change(struct eddy_ws *ws)
 /* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
-	if (ws->rooms)
-		eddyi_ws_flush_rooms(ws);
+	eddyi_ws_flush_rooms(ws);
 	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_put(&ws->output, frame, payload) :
 					    -EPIPE;
 }
 
-static void put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
+/* Return: whether it is sent. */
+static bool put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
 {
 	struct eddyi_ws_frame frame = { .fin = true, .opcode = opcode, .len = payload.len };
 	int r = put_frame(ws, &frame, payload.ptr);
 
 	if (r < 0 && r != -EPIPE)
 		eddyi_ws_abort(ws, -ENOMEM);
-}
-
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
-			size_t max)
-{
-	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_share(&ws->output, shared, count, max) :
-					    -EPIPE;
+	return r == 0;
 }
 
 static bool has_room(const struct eddy_ws *ws)
@@ -184,7 +171,7 @@ static void enter(struct eddy_ws *ws, enum eddyi_ws_state state, int result)
 	if (state >= EDDYI_WS_CLOSED && ws->state < EDDYI_WS_CLOSED)
 		ws->result = result;
 	ws->state = state;
-	wake(ws);
+	eddy_event_set(&ws->changed);
 	/* At the next turn of the loop, in case that nothing else settles it. */
 	if (ws->link)
 		set_timer(ws, eddy_loop_now() + (state == EDDYI_WS_OVER ? 0 : CLOSE_NS));
@@ -212,14 +199,11 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 	char payload[EDDYI_WS_CONTROL_MAX] = { (char)(code >> 8), (char)code };
 	size_t len = reason.len < sizeof(payload) - 2 ? reason.len : sizeof(payload) - 2;
 
-	if (ws->rooms)
-		eddyi_ws_flush_rooms(ws);
-	if (ws->state != EDDYI_WS_OPEN)
-		return;
-	note_code(ws, code);
 	if (len)
 		memcpy(payload + 2, reason.ptr, len);
-	put_control(ws, EDDYI_WS_CLOSE, eddy_str(payload, code == EDDY_WS_NO_CODE ? 0 : len + 2));
+	len = code == EDDY_WS_NO_CODE ? 0 : len + 2;
+	if (put_control(ws, EDDYI_WS_CLOSE, eddy_str(payload, len)))
+		note_code(ws, code);
 }
 
 /* The closing handshake is over: the peer's close frame has come, or none is awaited. */
@@ -345,7 +329,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
 	eddy_list_append(&ws->items, &item->node);
-	wake(ws);
+	eddy_event_set(&ws->changed);
 	return 0;
 }
 
@@ -507,7 +491,7 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, boo
 		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
 		 * socket next. */
 		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
-			wake(ws);
+			eddy_event_set(&ws->changed);
 		else if (ws->has_task)
 			receive_directly(ws);
 	} else if (error == 0) {
@@ -537,7 +521,7 @@ static void sent(struct eddyi_sender *sender, int error)
 	if (ws->state != EDDYI_WS_OVER)
 		eddyi_sender_flow(sender);
 	if (has_room(ws))
-		wake(ws);
+		eddy_event_set(&ws->changed);
 	settle(ws);
 }
 
@@ -744,42 +728,26 @@ static int await_room(struct eddy_ws *ws)
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
 }
 
-/* Send a piece, of a message that this task sends. */
-static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
+/* Send a piece of a message that this task sends, and let others send at its end. */
+static int send_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
 {
 	struct eddyi_ws_frame frame = { .fin = is_last, .opcode = opcode };
 	struct eddyi_ws_buffer packed = { 0 };
+	bool first = opcode != EDDYI_WS_CONTINUATION;
 	int r = await_room(ws);
 
+	if (first)
+		ws->packs = ws->input.may_compress &&
+			    (!is_last || bytes.len >= ws->options->deflate.min);
 	if (r == 0 && ws->packs) {
 		r = eddyi_ws_deflate_feed(&ws->deflate, bytes, is_last, &packed, EDDY_NEVER);
 		bytes = eddy_str(packed.bytes, packed.len);
 	}
-	frame.compressed = ws->packs && opcode != EDDYI_WS_CONTINUATION;
+	frame.compressed = ws->packs && first;
 	frame.len = bytes.len;
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
-	if (r == 0 && !is_last)
-		ws->output.in_message = true;
-	else if (r == 0 && ws->output.in_message)
-		eddyi_ws_output_end_message(&ws->output);
-	return r;
-}
-
-/* Return: as eddy_ws_send_some(). */
-static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
-		      bool is_last)
-{
-	bool first = ws->sending.holder != eddy_task_self();
-	int r = first ? eddy_mutex_lock(&ws->sending) : 0;
-
-	if (r < 0)
-		return r;
-	if (first)
-		ws->packs = ws->input.may_compress &&
-			    (!is_last || bytes.len >= ws->options->deflate.min);
-	r = put_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
 	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
 	if (r < 0 && (!first || (ws->packs && r != -EPIPE && r != -ECANCELED && r != -ENOBUFS)))
 		eddyi_ws_abort(ws, -ECONNRESET);
@@ -791,10 +759,13 @@ static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_st
 int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
 		      bool is_last)
 {
+	bool first = ws->sending.holder != eddy_task_self();
 	int r;
 
 	ws->senders++;
-	r = send_piece(ws, type, bytes, is_last);
+	r = first ? eddy_mutex_lock(&ws->sending) : 0;
+	if (r == 0)
+		r = send_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
 	if (!--ws->senders && ws->state == EDDYI_WS_OVER)
 		settle(ws);
 	return r;

@@ -123,11 +123,6 @@ void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 /* Let messages to its rooms precede what is sent next. */
 void eddyi_ws_flush_rooms(struct eddy_ws *ws);
 
-/* Send framed messages. Never suspends. Return: 0; -EPIPE; as eddyi_ws_output_share(). Within a message that
- * is sent in pieces, they follow that one. */
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
-			size_t max);
-
 /* Whether messages for several sockets may be sent to this one compressed. */
 static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)
 {
