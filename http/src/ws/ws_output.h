@@ -20,9 +20,9 @@ struct eddyi_ws_shared {
 	char bytes[];
 };
 
-/* Frame a message for several sockets. Return: NULL on allocation failure. */
-struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
-					    bool compressed);
+/* Make the bytes of a frame. Return: NULL on allocation failure. */
+struct eddyi_ws_shared *eddyi_ws_shared_new(const struct eddyi_ws_frame *frame,
+					    const char *payload);
 
 /* NULL: does nothing. */
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);

@@ -36,7 +36,6 @@ struct eddy_ws_room *eddy_ws_room_new(const struct eddy_ws_room_options *options
 
 	if (!room)
 		return NULL;
-	room->fanout.timeout_ns = EDDY_NEVER;
 	if (options)
 		room->options = *options;
 	room->options.lag_max = room->options.lag_max ? room->options.lag_max : LAG_MAX;
@@ -64,7 +63,7 @@ size_t eddy_ws_room_count(struct eddy_ws_room *room)
 /* ---- sending ---- */
 
 /* Compress a message. Return: NULL if it does not become smaller, or on failure. */
-static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_ws_type type,
+static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, struct eddyi_ws_frame frame,
 				    struct eddy_str bytes)
 {
 	struct eddyi_ws_deflate deflate = {
@@ -75,9 +74,12 @@ static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_w
 
 	if (bytes.len < PACKED_MIN)
 		return NULL;
+	frame.compressed = true;
 	if (eddyi_ws_deflate_feed(&deflate, bytes, true, &packed, EDDY_NEVER) == 0 &&
-	    packed.len < bytes.len)
-		shared = eddyi_ws_shared_new(type, eddy_str(packed.bytes, packed.len), true);
+	    packed.len < bytes.len) {
+		frame.len = packed.len;
+		shared = eddyi_ws_shared_new(&frame, packed.bytes);
+	}
 	eddyi_ws_deflate_deinit(&deflate);
 	eddyi_ws_buffer_deinit(&packed);
 	return shared;
@@ -85,6 +87,7 @@ static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_w
 
 int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct eddy_str bytes)
 {
+	struct eddyi_ws_frame frame = { .fin = true, .opcode = type, .len = bytes.len };
 	struct eddyi_ws_shared *message;
 	size_t max;
 	int r;
@@ -93,11 +96,11 @@ int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct 
 		return -ENOMEM;
 	if (!eddy_ws_room_count(room))
 		return 0;
-	message = eddyi_ws_shared_new(type, bytes, false);
+	message = eddyi_ws_shared_new(&frame, bytes.ptr);
 	if (!message)
 		return -ENOMEM;
 	if (__atomic_load_n(&room->packers, __ATOMIC_RELAXED))
-		message->packed = pack(room, type, bytes);
+		message->packed = pack(room, frame, bytes);
 	max = room->options.lag_max;
 	pthread_mutex_lock(&room->fanout.lock);
 	r = eddyi_fanout_held(&room->fanout) > max ?
