@@ -37,7 +37,7 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	struct client_socket *socket = eddy_of(op, struct client_socket, op);
 	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
 
-	eddyi_ws_received(&socket->ws, bytes, result, !(flags & IORING_CQE_F_MORE));
+	eddyi_ws_received(&socket->ws, bytes, result);
 	eddy_buffers_give_back(NULL, flags);
 }
 
@@ -50,19 +50,12 @@ static void receive(struct eddy_ws *ws)
 	eddy_op_start(&socket->op, sqe);
 }
 
-static void cancel(struct eddy_ws *ws)
-{
-	eddy_op_cancel(&socket_of(ws)->op);
-}
-
 static void finish(struct eddy_ws *ws)
 {
 	eddy_event_set(&socket_of(ws)->over);
 }
 
-static const struct eddyi_ws_link link_verbs = { .receive = receive,
-						 .cancel = cancel,
-						 .finish = finish };
+static const struct eddyi_ws_link link_verbs = { .receive = receive, .finish = finish };
 
 void eddy_ws_free(struct eddy_ws *ws)
 {
@@ -266,7 +259,7 @@ static int open_socket(struct handshake *shake, struct eddy_response *response)
 		return r;
 	}
 	conn->response = NULL;
-	eddyi_ws_begin(&shake->socket->ws, &link_verbs, &conn->wire);
+	eddyi_ws_begin(&shake->socket->ws, &link_verbs, &shake->socket->op, &conn->wire);
 	return 0;
 }
 

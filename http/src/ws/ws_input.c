@@ -4,14 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-static struct eddy_str take(struct eddy_str *bytes, uint64_t most)
-{
-	struct eddy_str taken = eddy_str(bytes->ptr, bytes->len < most ? bytes->len : most);
-
-	*bytes = eddy_str_skip(*bytes, taken.len);
-	return taken;
-}
-
 /* Parse a head of which a part may have arrived before. Return: as eddyi_ws_frame_parse(). */
 static int take_head(struct eddyi_ws_input *input, struct eddy_str *bytes)
 {
@@ -68,7 +60,8 @@ int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 			return r;
 		at = 0;
 	}
-	part = take(bytes, frame->len - at);
+	part = eddy_str(bytes->ptr, bytes->len < frame->len - at ? bytes->len : frame->len - at);
+	*bytes = eddy_str_skip(*bytes, part.len);
 	input->arrived = at + part.len;
 	input->in_frame = input->arrived < frame->len;
 	if (eddyi_ws_is_control(frame->opcode)) {
@@ -95,17 +88,16 @@ int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 	return 0;
 }
 
-int eddyi_ws_close_read(struct eddy_str payload, unsigned *ret_code, struct eddy_str *ret_reason)
+int eddyi_ws_close_read(struct eddy_str payload)
 {
-	*ret_code = 1005;
-	*ret_reason = eddy_str(payload.ptr, 0);
+	unsigned code;
+
 	if (!payload.len)
-		return 0;
+		return 1005;
 	if (payload.len < 2)
 		return -EPROTO;
-	*ret_code = (unsigned)(unsigned char)payload.ptr[0] << 8 | (unsigned char)payload.ptr[1];
-	*ret_reason = eddy_str_skip(payload, 2);
-	if (!eddyi_ws_is_code(*ret_code))
+	code = (unsigned)(unsigned char)payload.ptr[0] << 8 | (unsigned char)payload.ptr[1];
+	if (!eddyi_ws_is_code(code))
 		return -EPROTO;
-	return eddyi_str_is_utf8(*ret_reason) ? 0 : -EILSEQ;
+	return eddyi_str_is_utf8(eddy_str_skip(payload, 2)) ? (int)code : -EILSEQ;
 }

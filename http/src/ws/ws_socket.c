@@ -142,7 +142,7 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
-	if (eddyi_sender_is_busy(&ws->output.sender))
+	if (!ws->link || eddyi_sender_is_busy(&ws->output.sender))
 		return;
 	if (ws->state == EDDYI_WS_CLOSED) {
 		ws->state = EDDYI_WS_HALF_CLOSED;
@@ -152,7 +152,8 @@ static void settle(struct eddy_ws *ws)
 			eddyi_shutdown_now(ws->output.sender.wire->fd, SHUT_WR);
 		}
 	}
-	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->senders || ws->receiving)
+	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->senders ||
+	    eddy_op_is_started(ws->receiving))
 		return;
 	eddy_timer_disarm(&ws->timer);
 	eddyi_ws_deinit(ws);
@@ -184,7 +185,7 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 	enter(ws, EDDYI_WS_OVER, error);
 	eddy_op_cancel(&ws->output.sender.op);
 	if (ws->receiving)
-		ws->link->cancel(ws);
+		eddy_op_cancel(ws->receiving);
 }
 
 /* The first close frame counts. */
@@ -276,27 +277,24 @@ static void want_more(struct eddy_ws *ws)
 		if (ws->left)
 			drop_messages(ws);
 	}
-	if (ws->receiving || ws->state == EDDYI_WS_OVER ||
+	if (eddy_op_is_started(ws->receiving) || ws->state == EDDYI_WS_OVER ||
 	    (ws->state < EDDYI_WS_CLOSED && (ws->result || is_full(ws))))
 		return;
-	ws->receiving = true;
 	ws->is_direct = false;
 	ws->link->receive(ws);
 }
 
 static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 {
-	struct eddy_str reason;
-	unsigned code;
-	int r = eddyi_ws_close_read(payload, &code, &reason);
+	int r = eddyi_ws_close_read(payload);
 
 	if (r < 0) {
 		note_violation(ws, r);
 		return;
 	}
-	ws->peer_code = (uint16_t)code;
-	note_code(ws, code);
-	close_now(ws, code, 0);
+	ws->peer_code = (uint16_t)r;
+	note_code(ws, ws->peer_code);
+	close_now(ws, ws->peer_code, 0);
 }
 
 /* Make room for more of the message. Return: 0, -ENOMEM. */
@@ -475,18 +473,17 @@ static void receive_directly(struct eddy_ws *ws)
 	}
 }
 
-void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last)
+void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error)
 {
 	struct eddyi_wire *wire = ws->output.sender.wire;
 	int r = error;
 
-	ws->receiving = !last;
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
 		ws->pinged_ns = 0;
 		/* A full buffer: more has arrived. */
-		ws->is_direct = last && bytes.len >= DIRECT_MIN && !wire->tls &&
-				!ws->options->streams;
+		ws->is_direct = bytes.len >= DIRECT_MIN && !eddy_op_is_started(ws->receiving) &&
+				!wire->tls && !ws->options->streams;
 		r = eddyi_tls_wire_take(wire, bytes, take, ws);
 		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
 		 * socket next. */
@@ -546,7 +543,7 @@ static void time_is_up(struct eddy_timer *timer)
 		return;
 	}
 	/* The peer may have sent a pong that is not read, since the handler is busy. */
-	if (!ws->receiving) {
+	if (!eddy_op_is_started(ws->receiving)) {
 		ws->heard_ns = now;
 		ws->pinged_ns = 0;
 	}
@@ -600,11 +597,13 @@ void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
 	ws->inflate = (struct eddyi_ws_deflate){ .side = receives, .inflates = true };
 }
 
-void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddy_op *receiving,
+		    struct eddyi_wire *wire)
 {
 	struct eddy_str pending = eddyi_wire_pending(wire);
 
 	ws->link = link;
+	ws->receiving = receiving;
 	ws->output.sender.wire = wire;
 	ws->input.is_server = ws->app;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
@@ -631,15 +630,13 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 /* Call the handler once. Return: what it returns. */
 static int call(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
-	struct eddy_scope_options options = { 0 };
 	struct eddy_scope scope;
 	int r;
 
 	if (!ws->notes)
 		return handler(ws, data);
-	options.log_fields = ws->notes->fields;
-	options.locals = ws->notes->locals;
-	eddy_scope_begin(&scope, &options);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .log_fields = ws->notes->fields,
+							       .locals = ws->notes->locals });
 	r = handler(ws, data);
 	eddy_scope_end(&scope);
 	return r;

@@ -19,10 +19,8 @@ struct eddyi_ws_item;
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
-	/* Receive: eddyi_ws_received() gets the results, until the last. It is not receiving. */
+	/* Receive by the op of the socket, which is not started: eddyi_ws_received() gets the results. */
 	void (*receive)(struct eddy_ws *ws);
-	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
-	void (*cancel)(struct eddy_ws *ws);
 	/* Messages have come for a socket that has no task. Return: false if no task can be started.
 	 * Of a server. */
 	bool (*start)(struct eddy_ws *ws);
@@ -40,11 +38,12 @@ enum eddyi_ws_state {
 };
 
 /* Invariants:
- * 1. `receiving` tells whether the link receives. It does so until the socket is OVER, unless enough
- *    waits for the handler, the peer has broken a rule, or a task receives directly.
+ * 1. `receiving` is started until the socket is OVER, unless enough waits for the handler, the peer has
+ *    broken a rule, or a task receives directly.
  * 2. The socket is finished once it is OVER, and has no task, no senders and no op. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
+	struct eddy_op *receiving;        /* of the link */
 	const struct eddy_ws_options *options;
 	const struct eddy_app *app; /* NULL: it is a client's */
 	struct eddyi_party *party;  /* NULL: not counted */
@@ -76,7 +75,6 @@ struct eddy_ws {
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
 	uint16_t peer_code;
 	uint8_t state;
-	bool receiving;
 	bool has_task;
 	bool is_awaited; /* the task waits for a message */
 	bool is_direct;  /* what follows has arrived, and nothing else receives it */
@@ -100,11 +98,11 @@ void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
 void eddyi_ws_deinit(struct eddy_ws *ws);
 
 /* Go on with a connection whose handshake is complete, and handle what has arrived. */
-void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire);
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddy_op *receiving,
+		    struct eddyi_wire *wire);
 
-/* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
- * ended. */
-void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last);
+/* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. */
+void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error);
 
 /* Run the handler on the current task, until it returns. Suspends. */
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data);
