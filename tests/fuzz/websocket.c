@@ -54,13 +54,12 @@ static int hear(struct heard *heard, const struct eddyi_ws_input *input,
 
 static struct heard read_all(const char *bytes, size_t len, size_t piece, unsigned how)
 {
-	static const struct eddyi_ws_side side = { true, EDDYI_WS_WINDOW_MAX };
 	struct eddyi_ws_input input = { .is_server = how & 1, .may_compress = how & 2, .max = MAX };
 	struct eddyi_ws_buffer message = { 0 };
-	struct eddyi_ws_deflate inflate;
+	struct eddyi_ws_deflate inflate = { .side = { true, EDDYI_WS_WINDOW_MAX },
+					    .inflates = true };
 	struct heard heard = { 0 };
 
-	eddyi_ws_deflate_init(&inflate, &side, true, 0);
 	while (len && heard.error == 0) {
 		struct eddy_str rest = eddy_str(bytes, len < piece ? len : piece);
 		struct eddyi_ws_event event;

@@ -9,10 +9,8 @@
 static void both(struct eddyi_ws_deflate *out, struct eddyi_ws_deflate *in, bool keeps,
 		 uint8_t bits)
 {
-	struct eddyi_ws_side side = { keeps, bits };
-
-	eddyi_ws_deflate_init(out, &side, false, 6);
-	eddyi_ws_deflate_init(in, &side, true, 0);
+	*out = (struct eddyi_ws_deflate){ .side = { keeps, bits }, .level = 6 };
+	*in = (struct eddyi_ws_deflate){ .side = { keeps, bits }, .inflates = true };
 }
 
 /* Send a message in pieces of this size. Return: the size of its payload. */
@@ -112,27 +110,20 @@ Test(ws_deflate, the_rfcs_examples)
 
 Test(ws_deflate, what_is_wrong_or_too_long)
 {
-	struct eddyi_ws_side side = { false, 15 };
+	struct eddyi_ws_deflate in = { .side = { false, 15 }, .inflates = true },
+				deflate = { .side = { false, 15 }, .level = 9 };
 	struct eddyi_ws_buffer sent = { 0 }, out = { 0 };
-	struct eddyi_ws_deflate deflate;
 	char *zeros = calloc(1, 1 << 20);
 
-	eddyi_ws_deflate_init(&deflate, &side, true, 0);
-	cr_expect_eq(eddyi_ws_deflate_feed(&deflate, EDDY_STR("\xff\xff\xff"), true, &out, 100),
+	cr_expect_eq(eddyi_ws_deflate_feed(&in, EDDY_STR("\xff\xff\xff"), true, &out, 100),
 		     -EBADMSG);
-	eddyi_ws_deflate_deinit(&deflate);
-	eddyi_ws_deflate_init(&deflate, &side, false, 9);
 	cr_assert_eq(eddyi_ws_deflate_feed(&deflate, eddy_str(zeros, 1 << 20), true, &sent,
 					   UINT64_MAX),
 		     0);
-	eddyi_ws_deflate_deinit(&deflate);
 	eddyi_ws_buffer_deinit(&out);
-	eddyi_ws_deflate_init(&deflate, &side, true, 0);
-	cr_expect_eq(eddyi_ws_deflate_feed(&deflate, eddy_str(sent.bytes, sent.len), true, &out,
-					   10000),
+	cr_expect_eq(eddyi_ws_deflate_feed(&in, eddy_str(sent.bytes, sent.len), true, &out, 10000),
 		     -EMSGSIZE);
 	cr_expect_lt(out.size, 40000);
-	eddyi_ws_deflate_deinit(&deflate);
 	eddyi_ws_buffer_deinit(&out);
 	eddyi_ws_buffer_deinit(&sent);
 	free(zeros);

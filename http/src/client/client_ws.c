@@ -22,10 +22,9 @@
 struct client_socket {
 	struct eddy_ws ws;
 	struct eddy_ws_options options; /* with defaults filled in */
-	struct eddyi_client_conn *conn;
-	struct eddy_op op;      /* receives */
-	struct eddy_event over; /* the kernel has returned all that was lent to it */
-	char protocol[];
+	struct eddy_op op;              /* receives */
+	struct eddy_event over;         /* the kernel has returned all that was lent to it */
+	char protocols[]; /* that are offered, as a list: `ws.protocol` is one of them */
 };
 
 static struct client_socket *socket_of(struct eddy_ws *ws)
@@ -38,7 +37,7 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	struct client_socket *socket = eddy_of(op, struct client_socket, op);
 	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
 
-	eddyi_ws_received(&socket->ws, bytes, result, !(flags & IORING_CQE_F_MORE));
+	eddyi_ws_received(&socket->ws, bytes, result);
 	eddy_buffers_give_back(NULL, flags);
 }
 
@@ -47,13 +46,8 @@ static void receive(struct eddy_ws *ws)
 	struct client_socket *socket = socket_of(ws);
 	struct io_uring_sqe *sqe = eddy_op_begin(&socket->op, received);
 
-	eddy_buffers_prep_recv(NULL, sqe, socket->conn->wire.fd);
+	eddy_buffers_prep_recv(NULL, sqe, ws->output.sender.wire->fd);
 	eddy_op_start(&socket->op, sqe);
-}
-
-static void cancel(struct eddy_ws *ws)
-{
-	eddy_op_cancel(&socket_of(ws)->op);
 }
 
 static void finish(struct eddy_ws *ws)
@@ -61,9 +55,7 @@ static void finish(struct eddy_ws *ws)
 	eddy_event_set(&socket_of(ws)->over);
 }
 
-static const struct eddyi_ws_link link_verbs = { .receive = receive,
-						 .cancel = cancel,
-						 .finish = finish };
+static const struct eddyi_ws_link link_verbs = { .receive = receive, .finish = finish };
 
 void eddy_ws_free(struct eddy_ws *ws)
 {
@@ -79,7 +71,7 @@ void eddy_ws_free(struct eddy_ws *ws)
 		eddy_event_wait(&socket->over);
 		eddy_scope_end(&shield);
 	}
-	eddyi_client_conn_close(socket->conn);
+	eddyi_client_conn_close(eddy_of(ws->output.sender.wire, struct eddyi_client_conn, wire));
 	free(socket);
 }
 
@@ -87,52 +79,59 @@ void eddy_ws_free(struct eddy_ws *ws)
 
 struct handshake {
 	struct eddy_client *client;
-	const struct eddy_ws_options *options;
+	struct client_socket *socket;
 	struct eddyi_arena arena; /* of texts */
 	struct eddyi_head head;   /* of the response */
-	struct eddyi_ws_extension agreed;
-	bool compresses;
-	struct eddy_str protocol; /* chosen; .ptr NULL: none */
 	char key[EDDYI_WS_KEY_LEN + 1];
 	char extension[EDDYI_WS_EXTENSION_SIZE];
 	struct eddy_header fields[7];
 };
 
-static int check_options(struct eddy_client *client, const struct eddy_client_ws_options *options)
+static int check_headers(struct eddy_client *client, const struct eddy_header *header)
 {
 	static const char prefix[] = "sec-websocket-";
-	const struct eddy_header *header = options->headers;
-	const char *const *protocol = options->socket.protocols;
 
 	for (; header && header->name; header++)
 		if (strncasecmp(header->name, prefix, sizeof(prefix) - 1) == 0)
 			return eddyi_client_fail(client, -EINVAL,
 						 "the field \"%s\" is set by the client itself",
 						 header->name);
-	for (; protocol && *protocol; protocol++)
-		if (!eddyi_syntax_is_token(eddy_str_from(*protocol)))
-			return eddyi_client_fail(client, -EINVAL,
-						 "a subprotocol is not a valid token");
 	return 0;
 }
 
-/* Return: .ptr NULL on allocation failure. */
-static struct eddy_str join_protocols(struct handshake *shake)
+/* Make a socket that has not begun. Return: 0, -EINVAL, -ENOMEM. */
+static int make_socket(struct handshake *shake, const struct eddy_ws_options *options)
 {
-	const char *const *at = shake->options->protocols;
+	const char *const *protocol = options->protocols;
 	struct eddy_str list = EDDY_STR("");
+	struct client_socket *socket;
 
-	for (; at && *at && list.ptr; at++)
+	for (; protocol && *protocol && list.ptr; protocol++) {
+		if (!eddyi_syntax_is_token(eddy_str_from(*protocol)))
+			return eddyi_client_fail(shake->client, -EINVAL,
+						 "a subprotocol is not a valid token");
 		list = eddyi_arena_printf(&shake->arena, "%.*s%s%s", EDDY_FMT(list),
-					  list.len ? ", " : "", *at);
-	return list;
+					  list.len ? ", " : "", *protocol);
+	}
+	socket = list.ptr ? calloc(1, sizeof(*socket) + list.len + 1) : NULL;
+	if (!socket)
+		return -ENOMEM;
+	memcpy(socket->protocols, list.ptr, list.len);
+	socket->options = *options;
+	socket->options.parks = false;
+	eddyi_ws_options_fill(&socket->options);
+	socket->ws.options = &socket->options;
+	socket->ws.has_task = true;
+	eddy_event_init(&socket->over);
+	eddyi_ws_init(&socket->ws);
+	shake->socket = socket;
+	return 0;
 }
 
 /* Make the fields of the request. Return: 0, -errno. */
 static int make_fields(struct handshake *shake)
 {
-	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
-	struct eddy_str protocols = join_protocols(shake);
+	const struct eddy_ws_deflate *deflate = &shake->socket->options.deflate;
 	struct eddy_header *field = shake->fields;
 	unsigned char nonce[NONCE_LEN];
 
@@ -147,9 +146,9 @@ static int make_fields(struct handshake *shake)
 		eddyi_ws_extension_offer(deflate->takeover, shake->extension);
 		*field++ = (struct eddy_header){ "sec-websocket-extensions", shake->extension };
 	}
-	if (protocols.len)
-		*field = (struct eddy_header){ "sec-websocket-protocol", protocols.ptr };
-	return protocols.ptr ? 0 : -ENOMEM;
+	if (*shake->socket->protocols)
+		*field = (struct eddy_header){ "sec-websocket-protocol", shake->socket->protocols };
+	return 0;
 }
 
 /* ---- the response ---- */
@@ -177,22 +176,29 @@ static bool is_accepted(struct handshake *shake)
 
 static bool take_protocol(struct handshake *shake)
 {
-	const char *const *offered = shake->options->protocols;
+	struct eddy_str chosen = field(shake, "sec-websocket-protocol"),
+			rest = eddy_str_from(shake->socket->protocols), offered;
 
-	shake->protocol = field(shake, "sec-websocket-protocol");
-	while (offered && *offered && !eddy_str_eq_z(shake->protocol, *offered))
-		offered++;
-	return !shake->protocol.ptr || (offered && *offered);
+	while (chosen.ptr && eddyi_syntax_take_member(&rest, &offered))
+		if (eddy_str_eq(chosen, offered)) {
+			shake->socket->ws.protocol = offered;
+			return true;
+		}
+	return !chosen.ptr;
 }
 
 static bool take_extension(struct handshake *shake)
 {
-	const struct eddy_ws_deflate *deflate = &shake->options->deflate;
+	const struct eddy_ws_deflate *deflate = &shake->socket->options.deflate;
 	struct eddy_str value = field(shake, "sec-websocket-extensions");
+	struct eddyi_ws_extension agreed;
 
-	shake->compresses = value.len > 0;
-	return !value.len ||
-	       (deflate->on && eddyi_ws_extension_check(value, deflate->takeover, &shake->agreed));
+	if (!value.len)
+		return true;
+	if (!deflate->on || !eddyi_ws_extension_check(value, deflate->takeover, &agreed))
+		return false;
+	eddyi_ws_compress(&shake->socket->ws, agreed.client, agreed.server);
+	return true;
 }
 
 /* Return: 0, -errno. */
@@ -218,39 +224,6 @@ static int check_response(struct handshake *shake, int status)
 
 /* ---- opening ---- */
 
-/* Make a socket of the connection. Return: NULL on allocation failure. */
-static struct eddy_ws *begin_socket(const struct handshake *shake, struct eddyi_client_conn *conn)
-{
-	struct eddy_str protocol = shake->protocol;
-	struct client_socket *socket = calloc(1, sizeof(*socket) + protocol.len);
-	struct eddy_ws *ws;
-
-	if (!socket)
-		return NULL;
-	ws = &socket->ws;
-	socket->conn = conn;
-	socket->options = *shake->options;
-	eddy_event_init(&socket->over);
-	*ws = (struct eddy_ws){
-		.options = &socket->options,
-		.compresses = shake->compresses,
-		.has_task = true,
-	};
-	if (protocol.ptr) {
-		memcpy(socket->protocol, protocol.ptr, protocol.len);
-		ws->protocol = eddy_str(socket->protocol, protocol.len);
-	}
-	if (shake->compresses) {
-		eddyi_ws_deflate_init(&ws->deflate, &shake->agreed.client, false,
-				      socket->options.deflate.level);
-		eddyi_ws_deflate_init(&ws->inflate, &shake->agreed.server, true, 0);
-	}
-	conn->response = NULL;
-	eddyi_ws_init(ws);
-	eddyi_ws_begin(ws, &link_verbs, &conn->wire);
-	return ws;
-}
-
 /* Send the request. Return: 0, and the response, of any status; -errno. */
 static int ask(struct handshake *shake, const char *url,
 	       const struct eddy_client_ws_options *options, struct eddy_response **ret_response)
@@ -267,12 +240,10 @@ static int ask(struct handshake *shake, const char *url,
 		       -ENOMEM;
 }
 
-static int open_socket(struct handshake *shake, struct eddy_response *response,
-		       struct eddy_ws **ret_ws)
+static int open_socket(struct handshake *shake, struct eddy_response *response)
 {
 	const struct eddyi_response_head *head = &response->head;
 	struct eddyi_client_conn *conn = response->conn;
-	struct eddy_ws *ws;
 	int r;
 
 	shake->head = (struct eddyi_head){ .arena = &shake->arena,
@@ -283,12 +254,12 @@ static int open_socket(struct handshake *shake, struct eddy_response *response,
 	if (head->status != 101)
 		return r;
 	response->conn = NULL;
-	ws = r == 0 ? begin_socket(shake, conn) : NULL;
-	if (!ws) {
+	if (r < 0) {
 		eddyi_client_conn_close(conn);
-		return r < 0 ? r : -ENOMEM;
+		return r;
 	}
-	*ret_ws = ws;
+	conn->response = NULL;
+	eddyi_ws_begin(&shake->socket->ws, &link_verbs, &shake->socket->op, &conn->wire);
 	return 0;
 }
 
@@ -297,16 +268,14 @@ int eddy_client_ws(struct eddy_client *client, const char *url,
 		   struct eddy_response **ret_response, struct eddy_ws **ret_ws)
 {
 	static const struct eddy_client_ws_options defaults;
-	struct eddy_ws_options socket = options ? options->socket : defaults.socket;
-	struct handshake shake = { .client = client, .options = &socket };
+	struct handshake shake = { .client = client };
 	struct eddy_response *response = NULL;
 	int r;
 
 	options = options ? options : &defaults;
-	eddyi_ws_offer_figures();
-	eddyi_ws_options_fill(&socket);
-	socket.parks = false;
-	r = client ? check_options(client, options) : -ENOMEM;
+	r = client ? check_headers(client, options->headers) : -ENOMEM;
+	if (r == 0)
+		r = make_socket(&shake, &options->socket);
 	if (r == 0)
 		r = make_fields(&shake);
 	if (r == 0)
@@ -314,7 +283,11 @@ int eddy_client_ws(struct eddy_client *client, const char *url,
 	if (r == 0)
 		r = ask(&shake, url, options, &response);
 	if (r == 0)
-		r = open_socket(&shake, response, ret_ws);
+		r = open_socket(&shake, response);
+	if (r == 0)
+		*ret_ws = &shake.socket->ws;
+	else
+		free(shake.socket);
 	if (r == -ENOMEM && client)
 		eddyi_client_fail(client, r, "out of memory");
 	eddyi_arena_deinit(&shake.arena);

@@ -262,10 +262,3 @@ size_t eddyi_receiver_lag(const struct eddyi_receiver *receiver)
 	return __atomic_load_n(&receiver->branch->fanout->end, __ATOMIC_RELAXED) -
 	       receiver->at->begin;
 }
-
-struct eddy_timeout_queue *eddyi_receiver_clock(const struct eddyi_receiver *receiver)
-{
-	struct eddy_timeout_queue *clock = &receiver->branch->clock;
-
-	return clock->duration_ns == EDDY_NEVER ? NULL : clock;
-}

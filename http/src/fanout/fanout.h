@@ -19,7 +19,7 @@ struct eddyi_post {
 
 /* The first member of a structure that sends messages. The owner sets the first members. */
 struct eddyi_fanout {
-	uint64_t timeout_ns;           /* of eddyi_receiver_clock(); EDDY_NEVER */
+	uint64_t timeout_ns;           /* of the branches' clocks */
 	size_t kept_max, kept_max_len; /* messages, and bytes of them, kept from `oldest` on */
 	void (*free_message)(void *message);
 	unsigned refs;        /* the owners', and one for each branch; changed atomically */
@@ -43,10 +43,10 @@ struct eddyi_branch {
 	struct eddyi_fanout *fanout;
 	struct eddy_loop *loop;
 	struct eddy_message message;
-	struct eddy_node receivers; /* only its loop uses them */
-	unsigned count, due;        /* of receivers; with the lock */
-	bool is_waking;             /* only its loop uses it */
-	struct eddy_timeout_queue clock;
+	struct eddy_node receivers;      /* only its loop uses them */
+	unsigned count, due;             /* of receivers; with the lock */
+	bool is_waking;                  /* only its loop uses it */
+	struct eddy_timeout_queue clock; /* for the owner's timeouts */
 };
 
 /* On its loop. */
@@ -105,8 +105,5 @@ void eddyi_receiver_advance(struct eddyi_receiver *receiver, size_t count);
 
 /* Get the bytes of messages that it has not taken. */
 size_t eddyi_receiver_lag(const struct eddyi_receiver *receiver);
-
-/* Get the queue of timeouts of this fan-out and loop; NULL: they never expire. */
-struct eddy_timeout_queue *eddyi_receiver_clock(const struct eddyi_receiver *receiver);
 
 #endif

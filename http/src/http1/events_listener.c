@@ -165,7 +165,7 @@ static void look(struct eddy_timeout *timeout)
 {
 	struct eddyi_conn *conn = eddy_of(timeout, struct eddyi_conn, wire.timeout);
 	struct eddyi_listener *listener = conn->listener;
-	struct eddy_timeout_queue *clock = eddyi_receiver_clock(&listener->receiver);
+	struct eddy_timeout_queue *clock = &listener->receiver.branch->clock;
 
 	if (listener->over)
 		return;
@@ -240,7 +240,7 @@ static const struct eddyi_parked_verbs verbs = {
 
 void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *listener)
 {
-	struct eddy_timeout_queue *clock = eddyi_receiver_clock(&listener->receiver);
+	struct eddy_timeout_queue *clock = &listener->receiver.branch->clock;
 	struct eddyi_wire *wire = &conn->wire;
 	size_t pending = eddyi_wire_pending(wire).len;
 
@@ -253,8 +253,7 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 	wire->timeout.expire = look;
 	if (pending)
 		eddyi_wire_consume(wire, pending);
-	if (clock)
-		eddy_timeout_arm(&wire->timeout, clock);
+	eddy_timeout_arm(&wire->timeout, clock);
 	if (!eddy_op_is_started(&conn->parked.op))
 		eddyi_parked_receive(&conn->parked, 0);
 	if (conn->parked.evicted || wire->ended ||

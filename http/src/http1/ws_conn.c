@@ -19,23 +19,14 @@ static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 
 static struct eddyi_conn *conn_below(struct eddy_ws *ws)
 {
-	return eddyi_ws_served_of(ws)->conn;
+	return eddy_of(ws->output.sender.wire, struct eddyi_conn, wire);
 }
 
 /* ---- the link ---- */
 
 static void receive(struct eddy_ws *ws)
 {
-	struct eddyi_conn *conn = conn_below(ws);
-
-	/* It may still be receiving ahead, as it did for requests. */
-	if (!eddy_op_is_started(&conn->parked.op))
-		eddyi_parked_receive(&conn->parked, ws->input.frame.len < LARGE ? AHEAD_MAX : 0);
-}
-
-static void cancel(struct eddy_ws *ws)
-{
-	eddy_op_cancel(&conn_below(ws)->parked.op);
+	eddyi_parked_receive(&conn_below(ws)->parked, ws->input.frame.len < LARGE ? AHEAD_MAX : 0);
 }
 
 static int run(void *arg)
@@ -64,29 +55,26 @@ static void finish(struct eddy_ws *ws)
 	eddyi_parked_close(&conn->parked);
 }
 
-static const struct eddyi_ws_link link_verbs = { receive, cancel, start, finish };
+static const struct eddyi_ws_link link_verbs = { receive, start, finish };
 
 /* ---- the parked connection ---- */
 
 static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
 {
-	eddyi_ws_received(&conn_of(parked)->socket->ws, bytes, result, last);
+	(void)last;
+	eddyi_ws_received(&conn_of(parked)->socket->ws, bytes, result);
 }
 
 static void evict(struct eddyi_parked *parked)
 {
-	struct eddyi_conn *conn = conn_of(parked);
-
-	if (conn->socket)
-		eddyi_ws_abort(&conn->socket->ws, -ECONNRESET);
+	if (conn_of(parked)->socket)
+		eddyi_ws_abort(&conn_of(parked)->socket->ws, -ECONNRESET);
 }
 
 static void stop(struct eddyi_parked *parked)
 {
-	struct eddyi_conn *conn = conn_of(parked);
-
-	if (conn->socket)
-		eddyi_ws_stop(&conn->socket->ws);
+	if (conn_of(parked)->socket)
+		eddyi_ws_stop(&conn_of(parked)->socket->ws);
 }
 
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
@@ -107,10 +95,9 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 	conn->parked.verbs = &verbs;
 	conn->socket = served;
 	conn->wire.ahead = NULL;
-	served->conn = conn;
 	served->ws.has_task = true;
-	served->ws.receiving = eddy_op_is_started(&conn->parked.op);
-	eddyi_ws_begin(&served->ws, &link_verbs, &conn->wire);
+	/* It may still be receiving ahead, as it did for requests. */
+	eddyi_ws_begin(&served->ws, &link_verbs, &conn->parked.op, &conn->wire);
 	if (conn->parked.last)
 		eddyi_ws_stop(&served->ws);
 	run(served);

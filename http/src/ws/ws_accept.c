@@ -20,31 +20,28 @@ static uint32_t rotate(uint32_t value, int bits)
 static void add_block(uint32_t state[5], const unsigned char *block)
 {
 	static const uint32_t constants[] = { 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
-	uint32_t w[80], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
+	uint32_t w[80], s[5];
 
+	memcpy(s, state, sizeof(s));
 	for (int i = 0; i < 16; i++)
 		w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
 		       (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 	for (int i = 16; i < 80; i++)
 		w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	for (int i = 0; i < 80; i++) {
+		uint32_t b = s[1], c = s[2], d = s[3];
 		uint32_t f = i < 20 ? (b & c) | (~b & d) :
 			     i < 40 ? b ^ c ^ d :
 			     i < 60 ? (b & c) | (b & d) | (c & d) :
 				      b ^ c ^ d;
-		uint32_t next = rotate(a, 5) + f + e + constants[i / 20] + w[i];
 
-		e = d;
-		d = c;
-		c = rotate(b, 30);
-		b = a;
-		a = next;
+		f += rotate(s[0], 5) + s[4] + constants[i / 20] + w[i];
+		memmove(s + 1, s, 4 * sizeof(*s));
+		s[0] = f;
+		s[2] = rotate(b, 30);
 	}
-	state[0] += a;
-	state[1] += b;
-	state[2] += c;
-	state[3] += d;
-	state[4] += e;
+	for (int i = 0; i < 5; i++)
+		state[i] += s[i];
 }
 
 static void hash(const unsigned char padded[PADDED], unsigned char digest[20])

@@ -18,9 +18,7 @@ static const char tail[] = { 0, 0, '\xff', '\xff' };
 
 struct eddyi_ws_stream {
 	z_stream z;
-	bool inflates;
-	uint8_t bits;
-	int level;
+	struct eddyi_ws_deflate of; /* that it was made for */
 	/* Of the current message, as it was fed so far. */
 	uint64_t len, ends;
 };
@@ -33,7 +31,7 @@ static void stream_free(void *arg)
 
 	if (!stream)
 		return;
-	if (stream->inflates)
+	if (stream->of.inflates)
 		inflateEnd(&stream->z);
 	else
 		deflateEnd(&stream->z);
@@ -48,13 +46,11 @@ static struct eddyi_ws_stream *stream_new(const struct eddyi_ws_deflate *deflate
 
 	if (!stream)
 		return NULL;
-	stream->inflates = deflate->inflates;
-	stream->bits = deflate->side.bits;
-	stream->level = deflate->level;
-	if (stream->inflates)
+	stream->of = *deflate;
+	if (deflate->inflates)
 		r = inflateInit2(&stream->z, bits);
 	else
-		r = deflateInit2(&stream->z, stream->level, Z_DEFLATED, bits, MEMORY_LEVEL,
+		r = deflateInit2(&stream->z, deflate->level, Z_DEFLATED, bits, MEMORY_LEVEL,
 				 Z_DEFAULT_STRATEGY);
 	if (r == Z_OK)
 		return stream;
@@ -81,7 +77,8 @@ static struct eddyi_ws_stream *borrow(const struct eddyi_ws_deflate *deflate)
 	pthread_once(&once, make_spares);
 	if (has_spares)
 		spare = pthread_getspecific(spares[deflate->inflates]);
-	if (!spare || spare->bits != deflate->side.bits || spare->level != deflate->level)
+	if (!spare || spare->of.side.bits != deflate->side.bits ||
+	    spare->of.level != deflate->level)
 		return stream_new(deflate);
 	pthread_setspecific(spares[deflate->inflates], NULL);
 	return spare;
@@ -89,24 +86,15 @@ static struct eddyi_ws_stream *borrow(const struct eddyi_ws_deflate *deflate)
 
 static void give_back(struct eddyi_ws_stream *stream)
 {
-	int r = stream->inflates ? inflateReset(&stream->z) : deflateReset(&stream->z);
+	bool inflates = stream->of.inflates;
+	int r = inflates ? inflateReset(&stream->z) : deflateReset(&stream->z);
 
-	if (r != Z_OK || !has_spares || pthread_getspecific(spares[stream->inflates]) ||
-	    pthread_setspecific(spares[stream->inflates], stream) != 0)
+	if (r != Z_OK || !has_spares || pthread_getspecific(spares[inflates]) ||
+	    pthread_setspecific(spares[inflates], stream) != 0)
 		stream_free(stream);
 }
 
 /* ---- messages ---- */
-
-void eddyi_ws_deflate_init(struct eddyi_ws_deflate *deflate, const struct eddyi_ws_side *side,
-			   bool inflates, int level)
-{
-	*deflate = (struct eddyi_ws_deflate){
-		.side = *side,
-		.inflates = inflates,
-		.level = inflates ? 0 : level,
-	};
-}
 
 void eddyi_ws_deflate_deinit(struct eddyi_ws_deflate *deflate)
 {
@@ -158,26 +146,30 @@ static int run(struct eddyi_ws_stream *stream, struct eddy_str bytes, int flush,
 	       struct eddyi_ws_buffer *out, uint64_t max)
 {
 	z_stream *z = &stream->z;
+	size_t room;
 	int r, zr;
 
-	z->next_in = (Bytef *)bytes.ptr;
-	z->avail_in = (uInt)bytes.len;
 	stream->len += bytes.len;
 	do {
-		r = eddyi_ws_buffer_grow(out, bytes.len > ROOM_MIN ? bytes.len : ROOM_MIN);
+		z->next_in = (Bytef *)bytes.ptr;
+		z->avail_in = (uInt)(bytes.len < PIECE_MAX ? bytes.len : PIECE_MAX);
+		r = eddyi_ws_buffer_grow(out, z->avail_in > ROOM_MIN ? z->avail_in : ROOM_MIN);
 		if (r < 0)
 			return r;
+		room = out->size - out->len;
+		room = room < PIECE_MAX ? room : PIECE_MAX;
 		z->next_out = (Bytef *)out->bytes + out->len;
-		z->avail_out = (uInt)(out->size - out->len);
-		zr = stream->inflates ? inflate(z, Z_SYNC_FLUSH) : deflate(z, flush);
-		out->len = out->size - z->avail_out;
+		z->avail_out = (uInt)room;
+		zr = stream->of.inflates ? inflate(z, Z_SYNC_FLUSH) : deflate(z, flush);
+		bytes = eddy_str_skip(bytes, (size_t)((const char *)z->next_in - bytes.ptr));
+		out->len += room - z->avail_out;
 		if (zr == Z_STREAM_END)
 			r = ++stream->ends > ENDS_MAX(stream->len) ? -EBADMSG : begin_anew(stream);
 		else if (zr != Z_OK && zr != Z_BUF_ERROR)
 			r = zr == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
 		if (r == 0 && out->len > max)
 			r = -EMSGSIZE;
-	} while (r == 0 && (z->avail_in || !z->avail_out));
+	} while (r == 0 && (bytes.len || !z->avail_out));
 	return r;
 }
 
@@ -209,13 +201,8 @@ int eddyi_ws_deflate_feed(struct eddyi_ws_deflate *deflate, struct eddy_str byte
 		deflate->stream = borrow(deflate);
 	if (!deflate->stream)
 		return -ENOMEM;
-	while (r == 0 && bytes.len) {
-		struct eddy_str piece =
-			eddy_str(bytes.ptr, bytes.len < PIECE_MAX ? bytes.len : PIECE_MAX);
-
-		r = run(deflate->stream, piece, Z_NO_FLUSH, out, max);
-		bytes = eddy_str_skip(bytes, piece.len);
-	}
+	if (bytes.len)
+		r = run(deflate->stream, bytes, Z_NO_FLUSH, out, max);
 	if (r == 0 && is_last)
 		r = finish(deflate, out, before, max);
 	if (is_last)

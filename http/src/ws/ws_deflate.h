@@ -14,12 +14,10 @@ struct eddyi_ws_stream;
 struct eddyi_ws_deflate {
 	struct eddyi_ws_side side;
 	bool inflates;
-	int level;
+	int level;                      /* 0 if it inflates */
 	struct eddyi_ws_stream *stream; /* NULL: between messages that are independent */
 };
 
-void eddyi_ws_deflate_init(struct eddyi_ws_deflate *deflate, const struct eddyi_ws_side *side,
-			   bool inflates, int level);
 void eddyi_ws_deflate_deinit(struct eddyi_ws_deflate *deflate);
 
 /* Bytes that grow. */

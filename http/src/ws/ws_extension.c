@@ -7,18 +7,6 @@
 
 #define NAME "permessage-deflate"
 
-/* The parameters of one side. */
-struct params {
-	bool forgets;
-	bool has_bits; /* maybe without a value */
-	uint8_t bits;  /* 0: not given */
-};
-
-/* An offer or a reply. */
-struct both {
-	struct params server, client;
-};
-
 /* Return: false unless it is a number from 8 to 15 without leading zeros. */
 static bool read_bits(struct eddy_str value, uint8_t *ret_bits)
 {
@@ -32,29 +20,32 @@ static bool read_bits(struct eddy_str value, uint8_t *ret_bits)
 }
 
 /* Set a parameter. Return: false if it is unknown, repeated or has a wrong value. */
-static bool set(struct both *both, struct eddy_str name, struct eddy_str value)
+static bool set(struct eddyi_ws_extension *extension, struct eddy_str name, struct eddy_str value,
+		bool is_offer)
 {
 	bool is_client = eddy_str_starts(name, EDDY_STR("client_"));
-	struct params *params = is_client ? &both->client : &both->server;
+	struct eddyi_ws_side *side = is_client ? &extension->client : &extension->server;
 
 	if (!is_client && !eddy_str_starts(name, EDDY_STR("server_")))
 		return false;
 	name = eddy_str_skip(name, sizeof("client_") - 1);
-	if (eddy_str_eq_z(name, "max_window_bits") && !params->has_bits) {
-		params->has_bits = true;
-		return (is_client && !value.ptr) || read_bits(value, &params->bits);
+	if (eddy_str_eq_z(name, "max_window_bits") && !side->bits) {
+		side->bits = EDDYI_WS_WINDOW_MAX;
+		return (is_client && is_offer && !value.ptr) || read_bits(value, &side->bits);
 	}
-	if (!eddy_str_eq_z(name, "no_context_takeover") || params->forgets || value.ptr)
+	if (!eddy_str_eq_z(name, "no_context_takeover") || !side->keeps || value.ptr)
 		return false;
-	return params->forgets = true;
+	side->keeps = false;
+	return true;
 }
 
-/* Read a member of the list. Return: whether it is permessage-deflate with good parameters. */
-static bool read_member(struct eddy_str member, struct both *ret_both)
+/* Read a member of the list; `bits` of a side are 0 if they are not given.
+ * Return: whether it is permessage-deflate with good parameters. */
+static bool read_member(struct eddy_str member, bool is_offer, struct eddyi_ws_extension *extension)
 {
 	struct eddy_str name, value;
 
-	*ret_both = (struct both){ 0 };
+	*extension = (struct eddyi_ws_extension){ { true, 0 }, { true, 0 } };
 	if (!eddyi_syntax_take_token(&member, &name) || !eddy_str_eq_nocase(name, EDDY_STR(NAME)))
 		return false;
 	for (;;) {
@@ -74,31 +65,25 @@ static bool read_member(struct eddy_str member, struct both *ret_both)
 			    !eddyi_syntax_take_quoted(&member, &value))
 				return false;
 		}
-		if (!set(ret_both, name, value))
+		if (!set(extension, name, value, is_offer))
 			return false;
 	}
 }
 
-static struct eddyi_ws_side agree(const struct params *params, bool takeover)
+static void agree(struct eddyi_ws_side *side, bool takeover)
 {
-	return (struct eddyi_ws_side){ takeover && !params->forgets,
-				       params->bits ? params->bits : EDDYI_WS_WINDOW_MAX };
+	side->keeps &= takeover;
+	side->bits = side->bits ? side->bits : EDDYI_WS_WINDOW_MAX;
 }
 
-static void format_reply(const struct eddyi_ws_extension *agreed,
-			 char reply[EDDYI_WS_EXTENSION_SIZE])
+/* Append the limits of a side. Return: the end of the text. */
+static char *put_side(char *text, const char *name, const struct eddyi_ws_side *side)
 {
-	char server[48] = "", client[48] = "";
-
-	if (agreed->server.bits < EDDYI_WS_WINDOW_MAX)
-		snprintf(server, sizeof(server), "; server_max_window_bits=%u",
-			 agreed->server.bits);
-	if (agreed->client.bits < EDDYI_WS_WINDOW_MAX)
-		snprintf(client, sizeof(client), "; client_max_window_bits=%u",
-			 agreed->client.bits);
-	snprintf(reply, EDDYI_WS_EXTENSION_SIZE, NAME "%s%s%s%s",
-		 agreed->server.keeps ? "" : "; server_no_context_takeover",
-		 agreed->client.keeps ? "" : "; client_no_context_takeover", server, client);
+	if (!side->keeps)
+		text += sprintf(text, "; %s_no_context_takeover", name);
+	if (side->bits < EDDYI_WS_WINDOW_MAX)
+		text += sprintf(text, "; %s_max_window_bits=%u", name, side->bits);
+	return text;
 }
 
 bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
@@ -106,14 +91,14 @@ bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 			       char reply[EDDYI_WS_EXTENSION_SIZE])
 {
 	struct eddy_str member;
-	struct both offer;
 
 	while (eddyi_syntax_take_member(&offers, &member)) {
-		if (!read_member(member, &offer) || offer.server.bits == 8)
+		if (!read_member(member, true, ret_agreed) || ret_agreed->server.bits == 8)
 			continue;
-		ret_agreed->server = agree(&offer.server, takeover);
-		ret_agreed->client = agree(&offer.client, takeover);
-		format_reply(ret_agreed, reply);
+		agree(&ret_agreed->server, takeover);
+		agree(&ret_agreed->client, takeover);
+		reply = put_side(stpcpy(reply, NAME), "server", &ret_agreed->server);
+		put_side(reply, "client", &ret_agreed->client);
 		return true;
 	}
 	return false;
@@ -121,22 +106,22 @@ bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 
 void eddyi_ws_extension_offer(bool takeover, char offer[EDDYI_WS_EXTENSION_SIZE])
 {
-	snprintf(offer, EDDYI_WS_EXTENSION_SIZE, NAME "%s; client_max_window_bits",
-		 takeover ? "" : "; server_no_context_takeover; client_no_context_takeover");
+	const struct eddyi_ws_side side = { takeover, EDDYI_WS_WINDOW_MAX };
+
+	offer = put_side(stpcpy(offer, NAME), "server", &side);
+	strcpy(put_side(offer, "client", &side), "; client_max_window_bits");
 }
 
 bool eddyi_ws_extension_check(struct eddy_str reply, bool takeover,
 			      struct eddyi_ws_extension *ret_agreed)
 {
 	struct eddy_str member, more;
-	struct both both;
 
 	/* A server must forget if it was asked to. */
 	if (!eddyi_syntax_take_member(&reply, &member) || eddyi_syntax_take_member(&reply, &more) ||
-	    !read_member(member, &both) || (!takeover && !both.server.forgets) ||
-	    (both.client.has_bits && both.client.bits < EDDYI_WS_WINDOW_MIN))
+	    !read_member(member, false, ret_agreed) || (!takeover && ret_agreed->server.keeps))
 		return false;
-	ret_agreed->server = agree(&both.server, takeover);
-	ret_agreed->client = agree(&both.client, takeover);
-	return true;
+	agree(&ret_agreed->server, takeover);
+	agree(&ret_agreed->client, takeover);
+	return ret_agreed->client.bits >= EDDYI_WS_WINDOW_MIN;
 }

@@ -13,27 +13,6 @@
 #define LEN_16 126u
 #define LEN_64 127u
 
-static bool is_opcode(uint8_t opcode)
-{
-	return opcode <= EDDYI_WS_BINARY || (opcode >= EDDYI_WS_CLOSE && opcode <= EDDYI_WS_PONG);
-}
-
-static uint64_t read_number(const unsigned char *at, size_t size)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < size; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
-/* Whether RFC 6455 allows a length that takes `size` further bytes. */
-static bool is_shortest(uint64_t len, size_t size)
-{
-	return size == 0 || (size == 2 && len >= LEN_16) ||
-	       (size == 8 && len > 0xffff && !(len >> 63));
-}
-
 int eddyi_ws_frame_parse(struct eddy_str bytes, struct eddyi_ws_frame *ret_frame)
 {
 	const unsigned char *at = (const unsigned char *)bytes.ptr;
@@ -49,15 +28,19 @@ int eddyi_ws_frame_parse(struct eddy_str bytes, struct eddyi_ws_frame *ret_frame
 		.compressed = at[0] & RSV1,
 		.masked = at[1] & MASKED,
 	};
-	if (at[0] & RSV2_3 || !is_opcode(frame.opcode))
+	if (at[0] & RSV2_3 || (frame.opcode & ~EDDYI_WS_CLOSE) > EDDYI_WS_BINARY)
 		return -EPROTO;
 	if (eddyi_ws_is_control(frame.opcode) && (!frame.fin || frame.compressed || size))
 		return -EPROTO;
 	len = 2 + size + (frame.masked ? sizeof(frame.mask) : 0);
 	if (bytes.len < len)
 		return 0;
-	frame.len = size ? read_number(at + 2, size) : at[1] & LEN;
-	if (!is_shortest(frame.len, size))
+	frame.len = size ? 0 : at[1] & LEN;
+	for (size_t i = 0; i < size; i++)
+		frame.len = frame.len << 8 | at[2 + i];
+	/* A length takes as few bytes as possible, and its highest bit is 0. */
+	if ((size == 2 && frame.len < LEN_16) ||
+	    (size == 8 && (frame.len <= 0xffff || frame.len >> 63)))
 		return -EPROTO;
 	if (frame.masked)
 		memcpy(frame.mask, at + 2 + size, sizeof(frame.mask));

@@ -87,9 +87,7 @@ static int agree_on_deflate(struct eddy_req *req, struct eddy_res *res, struct e
 
 	if (!options->on || !eddyi_ws_extension_accept(offers, options->takeover, &agreed, reply))
 		return 0;
-	ws->compresses = true;
-	eddyi_ws_deflate_init(&ws->deflate, &agreed.server, false, options->level);
-	eddyi_ws_deflate_init(&ws->inflate, &agreed.client, true, 0);
+	eddyi_ws_compress(ws, agreed.server, agreed.client);
 	return eddy_res_set_z(res, "sec-websocket-extensions", reply);
 }
 
@@ -99,8 +97,6 @@ void eddyi_ws_served_free(struct eddyi_ws_served *served)
 {
 	struct eddy_socket_outcome *outcome = &served->ws.output.outcome;
 
-	if (!served)
-		return;
 	if (!served->ws.link)
 		eddyi_ws_deinit(&served->ws);
 	if (served->route->options.closed)
@@ -181,7 +177,6 @@ struct eddy_route *eddy_app_map_ws(union eddy_router router, const char *pattern
 					  eddy_app_keep_string(app, pattern) };
 	eddy_app_keep_strings(app, strings, own);
 	eddyi_ws_options_fill(own);
-	eddyi_ws_offer_figures();
 	eddy_route_with(mapped, &(struct eddy_route_options){ .data = route,
 							      .write_rate_min = EDDY_NEVER });
 	return mapped;

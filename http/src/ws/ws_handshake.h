@@ -19,7 +19,6 @@ struct eddyi_ws_served {
 	const struct eddyi_ws_route *route;
 	struct eddyi_observed_socket *observed; /* NULL: no */
 	uint64_t began_ns;
-	void *conn; /* of its link */
 };
 
 static inline struct eddyi_ws_served *eddyi_ws_served_of(struct eddy_ws *ws)

@@ -4,43 +4,22 @@
 #include <errno.h>
 #include <string.h>
 
-static struct eddy_str take(struct eddy_str *bytes, uint64_t most)
-{
-	struct eddy_str taken = eddy_str(bytes->ptr, bytes->len < most ? bytes->len : most);
-
-	*bytes = eddy_str_skip(*bytes, taken.len);
-	return taken;
-}
-
 /* Parse a head of which a part may have arrived before. Return: as eddyi_ws_frame_parse(). */
 static int take_head(struct eddyi_ws_input *input, struct eddy_str *bytes)
 {
-	struct eddy_str all = *bytes;
-	size_t before = input->head_len;
+	size_t before = input->head_len, room = sizeof(input->head) - before,
+	       len = before + (bytes->len < room ? bytes->len : room);
 	int r;
 
-	if (before) {
-		size_t room = sizeof(input->head) - before;
-
-		memcpy(input->head + before, bytes->ptr, bytes->len < room ? bytes->len : room);
-		all = eddy_str((char *)input->head,
-			       before + (bytes->len < room ? bytes->len : room));
-	}
-	r = eddyi_ws_frame_parse(all, &input->frame);
-	if (r > 0) {
-		*bytes = eddy_str_skip(*bytes, (size_t)r - before);
-		input->head_len = 0;
-	} else if (r == 0) {
-		/* Less than a head. */
-		if (!before)
-			memcpy(input->head, all.ptr, all.len);
-		input->head_len = (uint8_t)all.len;
-		*bytes = eddy_str_skip(*bytes, bytes->len);
-	}
+	memcpy(input->head + before, bytes->ptr, len - before);
+	r = eddyi_ws_frame_parse(eddy_str((char *)input->head, len), &input->frame);
+	/* Less than a head is all that has arrived. */
+	input->head_len = r == 0 ? (uint8_t)len : 0;
+	*bytes = eddy_str_skip(*bytes, (r > 0 ? (size_t)r : len) - before);
 	return r;
 }
 
-/* Check a frame within its message. Return: 0, -EPROTO, -EMSGSIZE. */
+/* Check a frame within its message. Return: 1, -EPROTO, -EMSGSIZE. */
 static int begin_frame(struct eddyi_ws_input *input)
 {
 	const struct eddyi_ws_frame *frame = &input->frame;
@@ -49,7 +28,7 @@ static int begin_frame(struct eddyi_ws_input *input)
 	if (frame->masked != input->is_server)
 		return -EPROTO;
 	if (eddyi_ws_is_control(frame->opcode))
-		return 0;
+		return 1;
 	if (goes_on != (input->message != 0) ||
 	    (frame->compressed && (goes_on || !input->may_compress)))
 		return -EPROTO;
@@ -61,78 +40,64 @@ static int begin_frame(struct eddyi_ws_input *input)
 	if (frame->len > input->max - input->len)
 		return -EMSGSIZE;
 	input->len += frame->len;
-	return 0;
-}
-
-/* Collect the payload of a control frame. Return: whether it is complete. */
-static bool take_control(struct eddyi_ws_input *input, struct eddy_str *bytes)
-{
-	const struct eddyi_ws_frame *frame = &input->frame;
-	struct eddy_str part = take(bytes, frame->len - input->arrived);
-
-	memcpy(input->control + input->arrived, part.ptr, part.len);
-	input->arrived += part.len;
-	if (input->arrived < frame->len)
-		return false;
-	eddyi_ws_mask(input->control, input->control, frame->len, frame->mask, 0);
-	return true;
+	return 1;
 }
 
 int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 			struct eddyi_ws_event *ret_event)
 {
 	struct eddyi_ws_frame *frame = &input->frame;
+	uint64_t at = input->arrived;
+	struct eddy_str part;
 	int r;
 
 	*ret_event = (struct eddyi_ws_event){ .kind = EDDYI_WS_NOTHING };
 	if (!input->in_frame) {
 		r = bytes->len ? take_head(input, bytes) : 0;
+		if (r > 0)
+			r = begin_frame(input);
 		if (r <= 0)
 			return r;
-		r = begin_frame(input);
-		if (r < 0)
-			return r;
-		input->in_frame = true;
-		input->arrived = 0;
+		at = 0;
 	}
+	part = eddy_str(bytes->ptr, bytes->len < frame->len - at ? bytes->len : frame->len - at);
+	*bytes = eddy_str_skip(*bytes, part.len);
+	input->arrived = at + part.len;
+	input->in_frame = input->arrived < frame->len;
 	if (eddyi_ws_is_control(frame->opcode)) {
-		if (!take_control(input, bytes))
+		memcpy(input->control + at, part.ptr, part.len);
+		if (input->in_frame)
 			return 0;
-		input->in_frame = false;
-		*ret_event = (struct eddyi_ws_event){
-			.kind = EDDYI_WS_CONTROL,
-			.opcode = frame->opcode,
-			.bytes = eddy_str((char *)input->control, (size_t)frame->len),
-		};
+		eddyi_ws_mask(input->control, input->control, frame->len, frame->mask, 0);
+		ret_event->kind = EDDYI_WS_CONTROL;
+		ret_event->opcode = frame->opcode;
+		ret_event->bytes = eddy_str((char *)input->control, (size_t)frame->len);
 		return 0;
 	}
+	if (!part.len && input->in_frame)
+		return 0;
 	*ret_event = (struct eddyi_ws_event){
 		.kind = EDDYI_WS_PIECE,
 		.opcode = input->message,
-		.at = input->arrived,
-		.bytes = take(bytes, frame->len - input->arrived),
+		.bytes = part,
+		.at = at,
+		.is_last = !input->in_frame && frame->fin,
 	};
-	input->arrived += ret_event->bytes.len;
-	input->in_frame = input->arrived < frame->len;
-	ret_event->is_last = !input->in_frame && frame->fin;
 	if (ret_event->is_last)
 		input->message = 0;
-	else if (!ret_event->bytes.len && input->in_frame)
-		ret_event->kind = EDDYI_WS_NOTHING;
 	return 0;
 }
 
-int eddyi_ws_close_read(struct eddy_str payload, unsigned *ret_code, struct eddy_str *ret_reason)
+int eddyi_ws_close_read(struct eddy_str payload)
 {
-	*ret_code = 1005;
-	*ret_reason = eddy_str(payload.ptr, 0);
+	unsigned code;
+
 	if (!payload.len)
-		return 0;
+		return 1005;
 	if (payload.len < 2)
 		return -EPROTO;
-	*ret_code = (unsigned)(unsigned char)payload.ptr[0] << 8 | (unsigned char)payload.ptr[1];
-	*ret_reason = eddy_str_skip(payload, 2);
-	if (!eddyi_ws_is_code(*ret_code))
+	code = (unsigned)(unsigned char)payload.ptr[0] << 8 | (unsigned char)payload.ptr[1];
+	if (!eddyi_ws_is_code(code))
 		return -EPROTO;
-	return eddyi_str_is_utf8(*ret_reason) ? 0 : -EILSEQ;
+	return eddyi_str_is_utf8(eddy_str_skip(payload, 2)) ? (int)code : -EILSEQ;
 }

@@ -52,8 +52,8 @@ static inline void eddyi_ws_input_copy(const struct eddyi_ws_input *input,
 	eddyi_ws_mask(to, piece->bytes.ptr, piece->bytes.len, input->frame.mask, piece->at);
 }
 
-/* Read the payload of a close frame. `*ret_code` is 1005 if it has none.
- * Return: 0; -EPROTO; -EILSEQ if the reason is not UTF-8. */
-int eddyi_ws_close_read(struct eddy_str payload, unsigned *ret_code, struct eddy_str *ret_reason);
+/* Read the payload of a close frame.
+ * Return: the code, 1005 if it has none; -EPROTO; -EILSEQ if the reason is not UTF-8. */
+int eddyi_ws_close_read(struct eddy_str payload);
 
 #endif

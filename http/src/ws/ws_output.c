@@ -62,8 +62,7 @@ static bool make_mask(unsigned char mask[4])
 	return true;
 }
 
-/* The mask of a frame that is not masked is zero. Return: NULL on allocation failure. */
-static struct eddyi_ws_shared *make(const struct eddyi_ws_frame *frame, const char *payload)
+struct eddyi_ws_shared *eddyi_ws_shared_new(const struct eddyi_ws_frame *frame, const char *payload)
 {
 	unsigned char head[EDDYI_WS_HEAD_MAX];
 	size_t head_len = eddyi_ws_frame_format(frame, head);
@@ -75,16 +74,6 @@ static struct eddyi_ws_shared *make(const struct eddyi_ws_frame *frame, const ch
 	memcpy(shared->bytes, head, head_len);
 	eddyi_ws_mask(shared->bytes + head_len, payload, frame->len, frame->mask, 0);
 	return shared;
-}
-
-struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
-					    bool compressed)
-{
-	struct eddyi_ws_frame frame = {
-		.fin = true, .opcode = type, .compressed = compressed, .len = bytes.len
-	};
-
-	return make(&frame, bytes.ptr);
 }
 
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared)
@@ -108,7 +97,9 @@ static struct eddyi_ws_shared *ref(const struct eddyi_ws_output *output,
 	}
 	head_len = eddyi_ws_frame_parse(eddy_str(shared->bytes, shared->len), &frame);
 	frame.masked = true;
-	return make_mask(frame.mask) ? make(&frame, shared->bytes + head_len) : NULL;
+	if (!make_mask(frame.mask))
+		return NULL;
+	return eddyi_ws_shared_new(&frame, shared->bytes + head_len);
 }
 
 /* ---- the queue ---- */
@@ -166,8 +157,7 @@ static int append(struct eddyi_ws_output *output, struct eddy_node *queue,
 	struct queued *queued = shared ? malloc(sizeof(*queued)) : NULL;
 
 	if (!queued) {
-		if (shared)
-			eddyi_ws_shared_unref(shared);
+		eddyi_ws_shared_unref(shared);
 		/* Nothing may follow a part of a frame. */
 		if (at)
 			eddyi_shutdown_now(output->sender.wire->fd, SHUT_RDWR);
@@ -205,8 +195,9 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 	unsigned char head[EDDYI_WS_HEAD_MAX + SMALL_MAX];
 	struct iovec pieces[] = { { head, 0 }, { (void *)payload, frame->len } };
 	bool joined = frame->len <= SMALL_MAX;
+	struct eddy_node *node;
 	size_t gone = 0, len;
-	int r;
+	int r = 0;
 
 	frame->masked = output->masks;
 	if (frame->masked && !make_mask(frame->mask))
@@ -220,23 +211,16 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 	count(output, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
 	if (output->sender.wire && (joined || !frame->masked))
 		gone = eddyi_sender_try(&output->sender, pieces, joined ? 1 : 2);
-	if (gone == len)
-		return 0;
 	if (frame->opcode == EDDYI_WS_PONG)
 		drop_pong(output);
-	r = append(output, &output->queue, make(frame, payload), gone);
-	flow(output);
-	return r;
-}
-
-void eddyi_ws_output_end_message(struct eddyi_ws_output *output)
-{
-	struct eddy_node *node;
-
-	output->in_message = false;
-	while ((node = eddy_list_shift(&output->later)))
+	if (gone < len)
+		r = append(output, &output->queue, eddyi_ws_shared_new(frame, payload), gone);
+	if (r == 0 && !eddyi_ws_is_control(frame->opcode))
+		output->in_message = !frame->fin;
+	while (!output->in_message && (node = eddy_list_shift(&output->later)))
 		eddy_list_append(&output->queue, node);
 	flow(output);
+	return r;
 }
 
 /* Queue a message of which `gone` bytes have been sent. Return: 0, -ENOBUFS, -ENOMEM. */

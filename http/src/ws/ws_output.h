@@ -20,9 +20,9 @@ struct eddyi_ws_shared {
 	char bytes[];
 };
 
-/* Frame a message for several sockets. Return: NULL on allocation failure. */
-struct eddyi_ws_shared *eddyi_ws_shared_new(enum eddy_ws_type type, struct eddy_str bytes,
-					    bool compressed);
+/* Make the bytes of a frame. Return: NULL on allocation failure. */
+struct eddyi_ws_shared *eddyi_ws_shared_new(const struct eddyi_ws_frame *frame,
+					    const char *payload);
 
 /* NULL: does nothing. */
 void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
@@ -43,12 +43,10 @@ struct eddyi_ws_output {
 void eddyi_ws_output_init(struct eddyi_ws_output *output, bool masks);
 void eddyi_ws_output_deinit(struct eddyi_ws_output *output);
 
-/* Send a frame; sets whether it is masked. Never suspends. Return: 0; -ENOMEM; -EAGAIN without entropy. */
+/* Send a frame; sets whether it is masked. Messages of others wait for the end of one that has begun. Never
+ * suspends. Return: 0; -ENOMEM; -EAGAIN without entropy. */
 int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *frame,
 			const char *payload);
-
-/* The message that others wait for has ended. */
-void eddyi_ws_output_end_message(struct eddyi_ws_output *output);
 
 /* Most messages of one eddyi_ws_output_share(). */
 #define EDDYI_WS_SHARED_MAX 16

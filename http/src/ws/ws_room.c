@@ -36,7 +36,6 @@ struct eddy_ws_room *eddy_ws_room_new(const struct eddy_ws_room_options *options
 
 	if (!room)
 		return NULL;
-	room->fanout.timeout_ns = EDDY_NEVER;
 	if (options)
 		room->options = *options;
 	room->options.lag_max = room->options.lag_max ? room->options.lag_max : LAG_MAX;
@@ -64,20 +63,23 @@ size_t eddy_ws_room_count(struct eddy_ws_room *room)
 /* ---- sending ---- */
 
 /* Compress a message. Return: NULL if it does not become smaller, or on failure. */
-static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_ws_type type,
+static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, struct eddyi_ws_frame frame,
 				    struct eddy_str bytes)
 {
-	static const struct eddyi_ws_side side = { false, EDDYI_WS_WINDOW_MAX };
+	struct eddyi_ws_deflate deflate = {
+		{ false, EDDYI_WS_WINDOW_MAX }, false, room->options.level, NULL
+	};
 	struct eddyi_ws_shared *shared = NULL;
-	struct eddyi_ws_deflate deflate;
 	struct eddyi_ws_buffer packed = { 0 };
 
 	if (bytes.len < PACKED_MIN)
 		return NULL;
-	eddyi_ws_deflate_init(&deflate, &side, false, room->options.level);
+	frame.compressed = true;
 	if (eddyi_ws_deflate_feed(&deflate, bytes, true, &packed, EDDY_NEVER) == 0 &&
-	    packed.len < bytes.len)
-		shared = eddyi_ws_shared_new(type, eddy_str(packed.bytes, packed.len), true);
+	    packed.len < bytes.len) {
+		frame.len = packed.len;
+		shared = eddyi_ws_shared_new(&frame, packed.bytes);
+	}
 	eddyi_ws_deflate_deinit(&deflate);
 	eddyi_ws_buffer_deinit(&packed);
 	return shared;
@@ -85,6 +87,7 @@ static struct eddyi_ws_shared *pack(const struct eddy_ws_room *room, enum eddy_w
 
 int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct eddy_str bytes)
 {
+	struct eddyi_ws_frame frame = { .fin = true, .opcode = type, .len = bytes.len };
 	struct eddyi_ws_shared *message;
 	size_t max;
 	int r;
@@ -93,11 +96,11 @@ int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct 
 		return -ENOMEM;
 	if (!eddy_ws_room_count(room))
 		return 0;
-	message = eddyi_ws_shared_new(type, bytes, false);
+	message = eddyi_ws_shared_new(&frame, bytes.ptr);
 	if (!message)
 		return -ENOMEM;
 	if (__atomic_load_n(&room->packers, __ATOMIC_RELAXED))
-		message->packed = pack(room, type, bytes);
+		message->packed = pack(room, frame, bytes);
 	max = room->options.lag_max;
 	pthread_mutex_lock(&room->fanout.lock);
 	r = eddyi_fanout_held(&room->fanout) > max ?
@@ -130,7 +133,7 @@ static void take(struct eddyi_receiver *receiver)
 	while (eddyi_receiver_next(receiver)) {
 		const struct eddyi_post *post = receiver->at, *next;
 		size_t count = 0;
-		int r;
+		int r = 0;
 
 		while (count < EDDYI_WS_SHARED_MAX && (next = eddyi_post_next(post))) {
 			struct eddyi_ws_shared *message = post->message;
@@ -138,7 +141,9 @@ static void take(struct eddyi_receiver *receiver)
 			shared[count++] = packs && message->packed ? message->packed : message;
 			post = next;
 		}
-		r = eddyi_ws_put_shared(ws, shared, count, options->lag_max);
+		/* Nothing follows a close frame. */
+		if (ws->state == EDDYI_WS_OPEN)
+			r = eddyi_ws_output_share(&ws->output, shared, count, options->lag_max);
 		eddyi_receiver_advance(receiver, count);
 		if (r == -ENOBUFS && !options->skips)
 			eddy_ws_close(ws, EDDY_WS_TRY_LATER, "messages are read too slowly");

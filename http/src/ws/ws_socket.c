@@ -48,24 +48,12 @@ struct eddyi_ws_rest {
 	char bytes[];
 };
 
-void eddyi_ws_offer_figures(void)
-{
-	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
-}
-
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
 	ws->output.outcome.messages_received += messages;
 	ws->output.outcome.received += bytes;
 	eddyi_figure_add(&eddyi_ws_figures[0], messages);
 	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
-}
-
-/* Wake the tasks that wait for what has changed. */
-static void wake(struct eddy_ws *ws)
-{
-	if (!ws->changed.is_set)
-		eddy_event_set(&ws->changed);
 }
 
 static int await_change(struct eddy_ws *ws)
@@ -79,26 +67,20 @@ static int await_change(struct eddy_ws *ws)
 /* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
-	if (ws->rooms)
-		eddyi_ws_flush_rooms(ws);
+	eddyi_ws_flush_rooms(ws);
 	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_put(&ws->output, frame, payload) :
 					    -EPIPE;
 }
 
-static void put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
+/* Return: whether it is sent. */
+static bool put_control(struct eddy_ws *ws, uint8_t opcode, struct eddy_str payload)
 {
 	struct eddyi_ws_frame frame = { .fin = true, .opcode = opcode, .len = payload.len };
 	int r = put_frame(ws, &frame, payload.ptr);
 
 	if (r < 0 && r != -EPIPE)
 		eddyi_ws_abort(ws, -ENOMEM);
-}
-
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
-			size_t max)
-{
-	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_share(&ws->output, shared, count, max) :
-					    -EPIPE;
+	return r == 0;
 }
 
 static bool has_room(const struct eddy_ws *ws)
@@ -152,17 +134,15 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	ws->waiting = 0;
 	free_given(ws);
 	free(ws->rest);
-	if (ws->compresses) {
-		eddyi_ws_deflate_deinit(&ws->inflate);
-		eddyi_ws_deflate_deinit(&ws->deflate);
-	}
+	eddyi_ws_deflate_deinit(&ws->inflate);
+	eddyi_ws_deflate_deinit(&ws->deflate);
 }
 
 /* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them; finish
  * once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
-	if (eddyi_sender_is_busy(&ws->output.sender))
+	if (!ws->link || eddyi_sender_is_busy(&ws->output.sender))
 		return;
 	if (ws->state == EDDYI_WS_CLOSED) {
 		ws->state = EDDYI_WS_HALF_CLOSED;
@@ -172,7 +152,8 @@ static void settle(struct eddy_ws *ws)
 			eddyi_shutdown_now(ws->output.sender.wire->fd, SHUT_WR);
 		}
 	}
-	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->senders || ws->receiving)
+	if (ws->state != EDDYI_WS_OVER || ws->has_task || ws->senders ||
+	    eddy_op_is_started(ws->receiving))
 		return;
 	eddy_timer_disarm(&ws->timer);
 	eddyi_ws_deinit(ws);
@@ -191,7 +172,7 @@ static void enter(struct eddy_ws *ws, enum eddyi_ws_state state, int result)
 	if (state >= EDDYI_WS_CLOSED && ws->state < EDDYI_WS_CLOSED)
 		ws->result = result;
 	ws->state = state;
-	wake(ws);
+	eddy_event_set(&ws->changed);
 	/* At the next turn of the loop, in case that nothing else settles it. */
 	if (ws->link)
 		set_timer(ws, eddy_loop_now() + (state == EDDYI_WS_OVER ? 0 : CLOSE_NS));
@@ -204,7 +185,7 @@ void eddyi_ws_abort(struct eddy_ws *ws, int error)
 	enter(ws, EDDYI_WS_OVER, error);
 	eddy_op_cancel(&ws->output.sender.op);
 	if (ws->receiving)
-		ws->link->cancel(ws);
+		eddy_op_cancel(ws->receiving);
 }
 
 /* The first close frame counts. */
@@ -219,14 +200,11 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 	char payload[EDDYI_WS_CONTROL_MAX] = { (char)(code >> 8), (char)code };
 	size_t len = reason.len < sizeof(payload) - 2 ? reason.len : sizeof(payload) - 2;
 
-	if (ws->rooms)
-		eddyi_ws_flush_rooms(ws);
-	if (ws->state != EDDYI_WS_OPEN)
-		return;
-	note_code(ws, code);
 	if (len)
 		memcpy(payload + 2, reason.ptr, len);
-	put_control(ws, EDDYI_WS_CLOSE, eddy_str(payload, code == EDDY_WS_NO_CODE ? 0 : len + 2));
+	len = code == EDDY_WS_NO_CODE ? 0 : len + 2;
+	if (put_control(ws, EDDYI_WS_CLOSE, eddy_str(payload, len)))
+		note_code(ws, code);
 }
 
 /* The closing handshake is over: the peer's close frame has come, or none is awaited. */
@@ -299,27 +277,24 @@ static void want_more(struct eddy_ws *ws)
 		if (ws->left)
 			drop_messages(ws);
 	}
-	if (ws->receiving || ws->state == EDDYI_WS_OVER ||
+	if (eddy_op_is_started(ws->receiving) || ws->state == EDDYI_WS_OVER ||
 	    (ws->state < EDDYI_WS_CLOSED && (ws->result || is_full(ws))))
 		return;
-	ws->receiving = true;
 	ws->is_direct = false;
 	ws->link->receive(ws);
 }
 
 static void take_close(struct eddy_ws *ws, struct eddy_str payload)
 {
-	struct eddy_str reason;
-	unsigned code;
-	int r = eddyi_ws_close_read(payload, &code, &reason);
+	int r = eddyi_ws_close_read(payload);
 
 	if (r < 0) {
 		note_violation(ws, r);
 		return;
 	}
-	ws->peer_code = (uint16_t)code;
-	note_code(ws, code);
-	close_now(ws, code, 0);
+	ws->peer_code = (uint16_t)r;
+	note_code(ws, ws->peer_code);
+	close_now(ws, ws->peer_code, 0);
 }
 
 /* Make room for more of the message. Return: 0, -ENOMEM. */
@@ -352,7 +327,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
 	eddy_list_append(&ws->items, &item->node);
-	wake(ws);
+	eddy_event_set(&ws->changed);
 	return 0;
 }
 
@@ -423,7 +398,7 @@ static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 	int r = 0;
 
 	while (ws->state < EDDYI_WS_CLOSED && !ws->result) {
-		if (ws->compresses && rest.len && is_full(ws))
+		if (ws->input.may_compress && rest.len && is_full(ws))
 			return rest.len;
 		r = eddyi_ws_input_next(&ws->input, &rest, &event);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
@@ -498,23 +473,22 @@ static void receive_directly(struct eddy_ws *ws)
 	}
 }
 
-void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last)
+void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error)
 {
 	struct eddyi_wire *wire = ws->output.sender.wire;
 	int r = error;
 
-	ws->receiving = !last;
 	if (bytes.len) {
 		ws->heard_ns = eddy_loop_now();
 		ws->pinged_ns = 0;
 		/* A full buffer: more has arrived. */
-		ws->is_direct = last && bytes.len >= DIRECT_MIN && !wire->tls &&
-				!ws->options->streams;
+		ws->is_direct = bytes.len >= DIRECT_MIN && !eddy_op_is_started(ws->receiving) &&
+				!wire->tls && !ws->options->streams;
 		r = eddyi_tls_wire_take(wire, bytes, take, ws);
 		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
 		 * socket next. */
 		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
-			wake(ws);
+			eddy_event_set(&ws->changed);
 		else if (ws->has_task)
 			receive_directly(ws);
 	} else if (error == 0) {
@@ -544,7 +518,7 @@ static void sent(struct eddyi_sender *sender, int error)
 	if (ws->state != EDDYI_WS_OVER)
 		eddyi_sender_flow(sender);
 	if (has_room(ws))
-		wake(ws);
+		eddy_event_set(&ws->changed);
 	settle(ws);
 }
 
@@ -569,7 +543,7 @@ static void time_is_up(struct eddy_timer *timer)
 		return;
 	}
 	/* The peer may have sent a pong that is not read, since the handler is busy. */
-	if (!ws->receiving) {
+	if (!eddy_op_is_started(ws->receiving)) {
 		ws->heard_ns = now;
 		ws->pinged_ns = 0;
 	}
@@ -600,6 +574,7 @@ void eddyi_ws_options_fill(struct eddy_ws_options *options)
 	options->pong_ns = options->pong_ns ? options->pong_ns : PING_NS;
 	options->deflate.level = options->deflate.level ? options->deflate.level : 1;
 	options->deflate.min = options->deflate.min ? options->deflate.min : DEFLATE_MIN;
+	eddyi_figure_offer(eddyi_ws_figures, sizeof(eddyi_ws_figures) / sizeof(*eddyi_ws_figures));
 }
 
 void eddyi_ws_init(struct eddy_ws *ws)
@@ -613,16 +588,26 @@ void eddyi_ws_init(struct eddy_ws *ws)
 	ws->output.outcome.code = ws->peer_code = EDDY_WS_ABNORMAL;
 }
 
-void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire)
+void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
+		       struct eddyi_ws_side receives)
+{
+	ws->input.may_compress = true;
+	ws->deflate =
+		(struct eddyi_ws_deflate){ .side = sends, .level = ws->options->deflate.level };
+	ws->inflate = (struct eddyi_ws_deflate){ .side = receives, .inflates = true };
+}
+
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddy_op *receiving,
+		    struct eddyi_wire *wire)
 {
 	struct eddy_str pending = eddyi_wire_pending(wire);
 
 	ws->link = link;
+	ws->receiving = receiving;
 	ws->output.sender.wire = wire;
 	ws->input.is_server = ws->app;
-	ws->input.may_compress = ws->compresses;
 	ws->input.max = ws->options->streams ? EDDY_NEVER : ws->options->message_max;
-	if (ws->compresses && !ws->options->streams)
+	if (ws->input.may_compress && !ws->options->streams)
 		ws->input.max = DEFLATED_MAX(ws->options->message_max);
 	ws->heard_ns = eddy_loop_now();
 	/* It may have been closed in .open. */
@@ -645,15 +630,13 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 /* Call the handler once. Return: what it returns. */
 static int call(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 {
-	struct eddy_scope_options options = { 0 };
 	struct eddy_scope scope;
 	int r;
 
 	if (!ws->notes)
 		return handler(ws, data);
-	options.log_fields = ws->notes->fields;
-	options.locals = ws->notes->locals;
-	eddy_scope_begin(&scope, &options);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .log_fields = ws->notes->fields,
+							       .locals = ws->notes->locals });
 	r = handler(ws, data);
 	eddy_scope_end(&scope);
 	return r;
@@ -742,41 +725,26 @@ static int await_room(struct eddy_ws *ws)
 	return r == 0 && ws->state != EDDYI_WS_OPEN ? -EPIPE : r;
 }
 
-/* Send a piece, of a message that this task sends. */
-static int put_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
+/* Send a piece of a message that this task sends, and let others send at its end. */
+static int send_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes, bool is_last)
 {
 	struct eddyi_ws_frame frame = { .fin = is_last, .opcode = opcode };
 	struct eddyi_ws_buffer packed = { 0 };
+	bool first = opcode != EDDYI_WS_CONTINUATION;
 	int r = await_room(ws);
 
+	if (first)
+		ws->packs = ws->input.may_compress &&
+			    (!is_last || bytes.len >= ws->options->deflate.min);
 	if (r == 0 && ws->packs) {
 		r = eddyi_ws_deflate_feed(&ws->deflate, bytes, is_last, &packed, EDDY_NEVER);
 		bytes = eddy_str(packed.bytes, packed.len);
 	}
-	frame.compressed = ws->packs && opcode != EDDYI_WS_CONTINUATION;
+	frame.compressed = ws->packs && first;
 	frame.len = bytes.len;
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
-	if (r == 0 && !is_last)
-		ws->output.in_message = true;
-	else if (r == 0 && ws->output.in_message)
-		eddyi_ws_output_end_message(&ws->output);
-	return r;
-}
-
-/* Return: as eddy_ws_send_some(). */
-static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
-		      bool is_last)
-{
-	bool first = ws->sending.holder != eddy_task_self();
-	int r = first ? eddy_mutex_lock(&ws->sending) : 0;
-
-	if (r < 0)
-		return r;
-	if (first)
-		ws->packs = ws->compresses && (!is_last || bytes.len >= ws->options->deflate.min);
-	r = put_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
 	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
 	if (r < 0 && (!first || (ws->packs && r != -EPIPE && r != -ECANCELED && r != -ENOBUFS)))
 		eddyi_ws_abort(ws, -ECONNRESET);
@@ -788,10 +756,13 @@ static int send_piece(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_st
 int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type, struct eddy_str bytes,
 		      bool is_last)
 {
+	bool first = ws->sending.holder != eddy_task_self();
 	int r;
 
 	ws->senders++;
-	r = send_piece(ws, type, bytes, is_last);
+	r = first ? eddy_mutex_lock(&ws->sending) : 0;
+	if (r == 0)
+		r = send_piece(ws, first ? type : EDDYI_WS_CONTINUATION, bytes, is_last);
 	if (!--ws->senders && ws->state == EDDYI_WS_OVER)
 		settle(ws);
 	return r;

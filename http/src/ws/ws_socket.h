@@ -19,10 +19,8 @@ struct eddyi_ws_item;
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
-	/* Receive: eddyi_ws_received() gets the results, until the last. It is not receiving. */
+	/* Receive by the op of the socket, which is not started: eddyi_ws_received() gets the results. */
 	void (*receive)(struct eddy_ws *ws);
-	/* End receiving: eddyi_ws_received() still gets a result, if it was. */
-	void (*cancel)(struct eddy_ws *ws);
 	/* Messages have come for a socket that has no task. Return: false if no task can be started.
 	 * Of a server. */
 	bool (*start)(struct eddy_ws *ws);
@@ -40,11 +38,12 @@ enum eddyi_ws_state {
 };
 
 /* Invariants:
- * 1. `receiving` tells whether the link receives. It does so until the socket is OVER, unless enough
- *    waits for the handler, the peer has broken a rule, or a task receives directly.
+ * 1. `receiving` is started until the socket is OVER, unless enough waits for the handler, the peer has
+ *    broken a rule, or a task receives directly.
  * 2. The socket is finished once it is OVER, and has no task, no senders and no op. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
+	struct eddy_op *receiving;        /* of the link */
 	const struct eddy_ws_options *options;
 	const struct eddy_app *app; /* NULL: it is a client's */
 	struct eddyi_party *party;  /* NULL: not counted */
@@ -66,7 +65,7 @@ struct eddy_ws {
 	struct eddy_mutex sending; /* held from the first to the last piece of a message */
 	unsigned senders;          /* tasks that send, or wait for that */
 
-	struct eddyi_ws_deflate inflate, deflate; /* if .compresses */
+	struct eddyi_ws_deflate inflate, deflate; /* if `input.may_compress` */
 	struct eddy_timer timer;
 	uint64_t heard_ns;  /* when the last bytes came */
 	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
@@ -76,8 +75,6 @@ struct eddy_ws {
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
 	uint16_t peer_code;
 	uint8_t state;
-	bool compresses;
-	bool receiving;
 	bool has_task;
 	bool is_awaited; /* the task waits for a message */
 	bool is_direct;  /* what follows has arrived, and nothing else receives it */
@@ -86,26 +83,26 @@ struct eddy_ws {
 	bool stops;      /* the server does */
 };
 
-/* Fill in the defaults of zero fields. */
+/* Fill in the defaults of zero fields, and register the metrics of sockets. */
 void eddyi_ws_options_fill(struct eddy_ws_options *options);
-
-/* Register the metrics of sockets. */
-void eddyi_ws_offer_figures(void);
 
 /* Begin with a zeroed socket whose `options` and, of a server, `app` and `party` are set. Until the connection is there, what is
  * sent is queued. */
 void eddyi_ws_init(struct eddy_ws *ws);
 
+/* Compress messages, as the handshake has agreed for those that it sends and those that it receives. */
+void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
+		       struct eddyi_ws_side receives);
+
 /* Free what it owns, if it has not begun. */
 void eddyi_ws_deinit(struct eddy_ws *ws);
 
-/* Go on with a connection whose handshake is complete, and handle what has arrived. With compression, the
- * caller has set `inflate` and `deflate`. */
-void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddyi_wire *wire);
+/* Go on with a connection whose handshake is complete, and handle what has arrived. */
+void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct eddy_op *receiving,
+		    struct eddyi_wire *wire);
 
-/* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. If `last`, it has
- * ended. */
-void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error, bool last);
+/* Handle the result of a receive: bytes, or `error`: 0 at the end of the stream, -errno. */
+void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error);
 
 /* Run the handler on the current task, until it returns. Suspends. */
 void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data);
@@ -124,15 +121,10 @@ void eddyi_ws_leave_rooms(struct eddy_ws *ws);
 /* Let messages to its rooms precede what is sent next. */
 void eddyi_ws_flush_rooms(struct eddy_ws *ws);
 
-/* Send framed messages. Never suspends. Return: 0; -EPIPE; as eddyi_ws_output_share(). Within a message that
- * is sent in pieces, they follow that one. */
-int eddyi_ws_put_shared(struct eddy_ws *ws, struct eddyi_ws_shared *const *shared, size_t count,
-			size_t max);
-
 /* Whether messages for several sockets may be sent to this one compressed. */
 static inline bool eddyi_ws_shares_deflate(const struct eddy_ws *ws)
 {
-	return ws->compresses && !ws->deflate.side.keeps &&
+	return ws->input.may_compress && !ws->deflate.side.keeps &&
 	       ws->deflate.side.bits == EDDYI_WS_WINDOW_MAX;
 }
 
