@@ -146,47 +146,34 @@ static void wake(struct eddyi_receiver *receiver)
 	eddy_event_set(&subscriber->news);
 }
 
-/* Wait for the next message. Return: 1; 0 at the end; -ECANCELED. */
-static int await_next(struct subscriber *subscriber)
-{
-	struct eddy_case cases[2];
-	int r;
-
-	while (!eddyi_receiver_next(&subscriber->receiver)) {
-		if (eddyi_channel_has_ended(&subscriber->receiver))
-			return 0;
-		eddy_event_clear(&subscriber->news);
-		cases[0] = eddy_case_event(&subscriber->news);
-		cases[1] = eddy_case_event(eddy_req_stopping(subscriber->req));
-		r = eddy_select(cases, 2);
-		if (r < 0 || cases[1].ready)
-			return r < 0 ? r : 0;
-	}
-	return 1;
-}
-
-/* Send messages on this task until the end. */
+/* Send messages on this task until the end of the channel, or a stop of the server. */
 static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
 		    struct eddyi_post *at)
 {
 	struct subscriber subscriber = { .receiver.wake = wake, .req = req };
 	struct eddyi_receiver *receiver = &subscriber.receiver;
+	const struct eddyi_events_text *message;
+	struct eddy_case cases[2] = { 0 };
 	int r;
 
 	eddy_event_init(&subscriber.news);
 	r = eddyi_receiver_begin(receiver, &channel->fanout, at);
 	if (r < 0)
 		return r;
-	while ((r = await_next(&subscriber)) > 0) {
-		const struct eddyi_events_text *message = eddyi_receiver_next(receiver);
-
-		r = eddyi_events_write(&req->res, message->text);
-		if (r < 0)
-			break;
-		eddyi_receiver_advance(receiver, 1);
+	while (r >= 0 && !cases[1].ready && !eddyi_channel_has_ended(receiver)) {
+		message = eddyi_receiver_next(receiver);
+		if (message) {
+			r = eddyi_events_write(&req->res, message->text);
+			eddyi_receiver_advance(receiver, 1);
+		} else {
+			eddy_event_clear(&subscriber.news);
+			cases[0] = eddy_case_event(&subscriber.news);
+			cases[1] = eddy_case_event(eddy_req_stopping(req));
+			r = eddy_select(cases, 2);
+		}
 	}
 	eddyi_receiver_end(receiver);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res)

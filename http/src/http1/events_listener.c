@@ -123,10 +123,10 @@ static void advance(struct eddyi_sender *sender, size_t len)
 /* Send what there is, unless an op does. */
 static void flow(struct eddyi_listener *listener)
 {
-	if (listener->over)
-		return;
-	eddyi_sender_flow(&listener->sender);
-	listener->over = listener->has_last && !eddyi_sender_is_busy(&listener->sender);
+	if (!listener->over) {
+		eddyi_sender_flow(&listener->sender);
+		listener->over = listener->has_last && !eddyi_sender_is_busy(&listener->sender);
+	}
 	settle(listener);
 }
 
@@ -134,9 +134,7 @@ static void sent(struct eddyi_sender *sender, int error)
 {
 	struct eddyi_listener *listener = sent_by(sender);
 
-	if (listener->over)
-		settle(listener);
-	else if (error < 0)
+	if (error < 0 && !listener->over)
 		cut(listener);
 	else
 		flow(listener);
@@ -242,7 +240,6 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 {
 	struct eddy_timeout_queue *clock = &listener->receiver.branch->clock;
 	struct eddyi_wire *wire = &conn->wire;
-	size_t pending = eddyi_wire_pending(wire).len;
 
 	conn->parked.verbs = &verbs;
 	conn->listener = listener;
@@ -251,8 +248,7 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
 	listener->sender.wire = wire;
 	wire->ahead = NULL;
 	wire->timeout.expire = look;
-	if (pending)
-		eddyi_wire_consume(wire, pending);
+	eddyi_wire_consume(wire, eddyi_wire_pending(wire).len);
 	eddy_timeout_arm(&wire->timeout, clock);
 	if (!eddy_op_is_started(&conn->parked.op))
 		eddyi_parked_receive(&conn->parked, 0);

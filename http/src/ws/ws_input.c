@@ -7,12 +7,12 @@
 /* Parse a head of which a part may have arrived before. Return: as eddyi_ws_frame_parse(). */
 static int take_head(struct eddyi_ws_input *input, struct eddy_str *bytes)
 {
-	size_t before = input->head_len, room = sizeof(input->head) - before,
+	size_t before = input->head_len, room = EDDYI_WS_HEAD_MAX - before,
 	       len = before + (bytes->len < room ? bytes->len : room);
 	int r;
 
-	memcpy(input->head + before, bytes->ptr, len - before);
-	r = eddyi_ws_frame_parse(eddy_str((char *)input->head, len), &input->frame);
+	memcpy(input->bytes + before, bytes->ptr, len - before);
+	r = eddyi_ws_frame_parse(eddy_str((char *)input->bytes, len), &input->frame);
 	/* Less than a head is all that has arrived. */
 	input->head_len = r == 0 ? (uint8_t)len : 0;
 	*bytes = eddy_str_skip(*bytes, (r > 0 ? (size_t)r : len) - before);
@@ -65,13 +65,13 @@ int eddyi_ws_input_next(struct eddyi_ws_input *input, struct eddy_str *bytes,
 	input->arrived = at + part.len;
 	input->in_frame = input->arrived < frame->len;
 	if (eddyi_ws_is_control(frame->opcode)) {
-		memcpy(input->control + at, part.ptr, part.len);
+		memcpy(input->bytes + at, part.ptr, part.len);
 		if (input->in_frame)
 			return 0;
-		eddyi_ws_mask(input->control, input->control, frame->len, frame->mask, 0);
+		eddyi_ws_mask(input->bytes, input->bytes, frame->len, frame->mask, 0);
 		ret_event->kind = EDDYI_WS_CONTROL;
 		ret_event->opcode = frame->opcode;
-		ret_event->bytes = eddy_str((char *)input->control, (size_t)frame->len);
+		ret_event->bytes = eddy_str((char *)input->bytes, (size_t)frame->len);
 		return 0;
 	}
 	if (!part.len && input->in_frame)

@@ -13,8 +13,8 @@ enum eddyi_ws_kind {
 /* Invariants:
  * 1. In a data frame, `message` is the opcode of its message. `len` counts the payloads of the
  *    message, with that of the current frame.
- * 2. `arrived` is at most `frame.len`; outside of a frame, `head` has the `head_len` bytes of the
- *    next one that have arrived. */
+ * 2. In a frame, `arrived` is less than `frame.len`, and of a control frame `bytes` has what has arrived.
+ *    Outside of one, it has `head_len` bytes of the next head. */
 struct eddyi_ws_input {
 	bool is_server;     /* the peer masks its frames, and must */
 	bool may_compress;  /* RSV1 was negotiated */
@@ -22,8 +22,7 @@ struct eddyi_ws_input {
 	bool is_compressed; /* the message */
 	bool in_frame;
 	uint8_t head_len;
-	unsigned char head[EDDYI_WS_HEAD_MAX];
-	unsigned char control[EDDYI_WS_CONTROL_MAX];
+	unsigned char bytes[EDDYI_WS_CONTROL_MAX];
 	uint64_t max; /* of a message, as it is sent */
 	uint64_t len;
 	uint64_t arrived; /* of the current payload */

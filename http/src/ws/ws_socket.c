@@ -42,12 +42,6 @@ struct eddyi_ws_item {
 
 #define ITEM_SIZE offsetof(struct eddyi_ws_item, bytes)
 
-/* Received bytes, from `at` on, that expand once there is room for more messages. */
-struct eddyi_ws_rest {
-	size_t at, len;
-	char bytes[];
-};
-
 static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes)
 {
 	ws->output.outcome.messages_received += messages;
@@ -133,7 +127,7 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	eddyi_ws_buffer_deinit(&ws->message);
 	ws->waiting = 0;
 	free_given(ws);
-	free(ws->rest);
+	eddyi_ws_buffer_deinit(&ws->rest);
 	eddyi_ws_deflate_deinit(&ws->inflate);
 	eddyi_ws_deflate_deinit(&ws->deflate);
 }
@@ -271,7 +265,7 @@ static void take_rest(struct eddy_ws *ws);
 
 static void want_more(struct eddy_ws *ws)
 {
-	while (ws->rest && !is_full(ws)) {
+	while (ws->rest.len && !is_full(ws)) {
 		take_rest(ws);
 		/* The close frame of the peer may follow many messages that no handler takes. */
 		if (ws->left)
@@ -335,8 +329,8 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 static size_t direct_len(const struct eddy_ws *ws)
 {
 	const struct eddyi_ws_input *input = &ws->input;
-	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed && !ws->rest &&
-			 input->frame.len - input->arrived >= DIRECT_MIN;
+	bool is_direct = ws->is_direct && input->in_frame && !input->is_compressed &&
+			 !ws->rest.len && input->frame.len - input->arrived >= DIRECT_MIN;
 
 	return is_direct ? (size_t)(input->frame.len - input->arrived) : 0;
 }
@@ -417,28 +411,13 @@ static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 
 static void take_rest(struct eddy_ws *ws)
 {
-	struct eddyi_ws_rest *rest = ws->rest;
+	struct eddy_str rest = eddy_str_skip(eddy_str(ws->rest.bytes, ws->rest.len), ws->rest_at);
 
-	rest->at = rest->len - parse(ws, eddy_str(rest->bytes + rest->at, rest->len - rest->at));
-	if (rest->at == rest->len) {
-		free(rest);
-		ws->rest = NULL;
-	}
-}
-
-static void keep(struct eddy_ws *ws, struct eddy_str bytes)
-{
-	size_t at = ws->rest ? ws->rest->at : 0, len = ws->rest ? ws->rest->len : 0;
-	struct eddyi_ws_rest *rest = realloc(ws->rest, sizeof(*rest) + len + bytes.len);
-
-	if (!rest) {
-		eddyi_ws_abort(ws, -ENOMEM);
+	ws->rest_at = ws->rest.len - parse(ws, rest);
+	if (ws->rest_at < ws->rest.len)
 		return;
-	}
-	ws->rest = rest;
-	rest->at = at;
-	rest->len = len + bytes.len;
-	memcpy(rest->bytes + len, bytes.ptr, bytes.len);
+	eddyi_ws_buffer_deinit(&ws->rest);
+	ws->rest_at = 0;
 }
 
 static int take(void *arg, const char *bytes, size_t len)
@@ -447,9 +426,15 @@ static int take(void *arg, const char *bytes, size_t len)
 	size_t left;
 
 	count_received(ws, 0, len);
-	left = ws->rest ? len : parse(ws, eddy_str(bytes, len));
-	if (left)
-		keep(ws, eddy_str(bytes + len - left, left));
+	left = ws->rest.len ? len : parse(ws, eddy_str(bytes, len));
+	if (!left)
+		return 0;
+	if (eddyi_ws_buffer_grow(&ws->rest, left) < 0) {
+		eddyi_ws_abort(ws, -ENOMEM);
+		return 0;
+	}
+	memcpy(ws->rest.bytes + ws->rest.len, bytes + len - left, left);
+	ws->rest.len += left;
 	return 0;
 }
 
@@ -616,10 +601,8 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 	else if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
 	eddyi_sender_flow(&ws->output.sender);
-	if (pending.len) {
-		take(ws, pending.ptr, pending.len);
-		eddyi_wire_consume(wire, pending.len);
-	}
+	take(ws, pending.ptr, pending.len);
+	eddyi_wire_consume(wire, pending.len);
 	if (eddyi_tls_wire_take(wire, EDDY_STR(""), take, ws) < 0)
 		eddyi_ws_abort(ws, -ECONNRESET);
 	want_more(ws);
@@ -680,14 +663,13 @@ void eddyi_ws_run(struct eddy_ws *ws, eddy_ws_fn *handler, void *data)
 int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 {
 	struct eddyi_ws_item *item;
-	int r = 0;
+	int r;
 
 	if (!ws->link)
 		return -EINVAL;
 	free_given(ws);
 	/* Others are served between messages that take much time for the few bytes that they came in. */
-	if (ws->rest)
-		r = eddy_yield();
+	r = ws->rest.len ? eddy_yield() : 0;
 	if (r < 0)
 		return r;
 	while (eddy_list_is_empty(&ws->items)) {

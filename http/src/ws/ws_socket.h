@@ -52,27 +52,29 @@ struct eddy_ws {
 	struct eddy_str protocol;
 
 	struct eddyi_ws_input input;
-	struct eddyi_utf8 utf8;
 	struct eddyi_ws_buffer message; /* in progress, an item at its begin */
 	struct eddy_node items;
 	struct eddyi_ws_item *given; /* that the handler has */
 	size_t waiting;              /* bytes of the items, and of `message` */
 	uint64_t counted;            /* bytes of messages that count as body memory */
-	struct eddyi_ws_rest *rest;  /* received behind many items; NULL: nothing */
+	struct eddyi_ws_buffer
+		rest;   /* received behind many items, which expands once there is room */
+	size_t rest_at; /* bytes of `rest` before have expanded */
 
 	struct eddyi_ws_output output;
 	struct eddy_event changed; /* an item, room in the queue, or another state */
 	struct eddy_mutex sending; /* held from the first to the last piece of a message */
-	unsigned senders;          /* tasks that send, or wait for that */
 
 	struct eddyi_ws_deflate inflate, deflate; /* if `input.may_compress` */
 	struct eddy_timer timer;
 	uint64_t heard_ns;  /* when the last bytes came */
 	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
+	unsigned senders;   /* tasks that send, or wait for that */
 	/* Of eddy_ws_recv() once it is CLOSED. Before, of a peer that has broken a rule, of which the
 	 * handler is told behind the messages that it has not answered. */
 	int result;
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
+	struct eddyi_utf8 utf8;                /* of the message */
 	uint16_t peer_code;
 	uint8_t state;
 	bool has_task;
