@@ -347,6 +347,15 @@ class Channels(Events):
         while again.data() != b'the last':
             pass
 
+    def test_a_message_above_the_limit(self):
+        """Only a client that reads slowly lags."""
+        server = self.events('--lag', 100000, '--compression')
+        streams = self.stream(server, gzip=True), self.stream(server)
+        for _ in range(3):
+            self.publish(server, 'x' * 150000)
+            for stream in streams:
+                self.assertEqual(stream.data(), b'x' * 150000)
+
     def test_bursts_to_one_that_reads_slowly(self):
         """All of it comes in order, though the socket is full again and again."""
         server = self.events('--lag', 64 * MIB)

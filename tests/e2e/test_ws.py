@@ -7,11 +7,12 @@ import signal
 import struct
 import subprocess
 import time
+import unittest
 
 from collector import KINDS
 from spans import PARENT, TRACE, SpansCase
 from timeline import Timeline
-from wire import KIB, MIB, Case, Lost, node, request
+from wire import KIB, MIB, Case, Lost, is_sanitized, node, request
 from ws import BINARY, CLOSE, CONTINUATION, FIELDS, KEY, PING, PONG, TEXT, Socket, deflate, frame
 
 PATHS = ('/echo', '/parked', '/pieces')
@@ -60,7 +61,7 @@ class Handshake(Sockets):
         for without in range(3):
             response = server.get('/echo', *[field for i, field in enumerate(FIELDS) if i != without])
             self.assertProblem(response, 426)
-            self.assertEqual((response.header('upgrade'), response.header('sec-websocket-version')), ('websocket', '13'))
+            self.assertEqual([response.header(name) for name in ('upgrade', 'connection', 'sec-websocket-version')], ['websocket', 'upgrade', '13'])
         for version in ('8', '013', '13, 8', '14'):
             response = server.get('/echo', *FIELDS[:2], f'Sec-WebSocket-Version: {version}', FIELDS[3])
             self.assertProblem(response, 426)
@@ -220,6 +221,56 @@ class Ends(Sockets):
             self.assertEqual(ws.message(), (TEXT, b'a'))
             self.assertEqual(ws.closed()[0], 1011)
 
+    def test_a_message_without_end(self):
+        """Its handler returns: other tasks that send to the socket do not wait for its end."""
+        server = self.serve_sockets()
+        with Socket(server, '/half') as ws:
+            ws.send(TEXT, 'x')
+            self.assertEqual(ws.frame()[:3], (TEXT, b'x', False))
+            self.assertEqual(ws.closed()[0], 1011)
+
+    def test_a_message_that_a_shutdown_ends(self):
+        """Pieces that are queued and the close frame still arrive."""
+        server = self.serve_sockets('--queue-max', 100000)
+        with Socket(server, '/endless', rcvbuf=4096) as ws:
+            time.sleep(0.2)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+            got = ws.frame()
+            while got[0] != CLOSE:
+                self.assertEqual(len(got[1]), 20000)
+                got = ws.frame()
+            self.assertEqual(got[1], struct.pack('>H', 1001))
+            ws.send(CLOSE, got[1])
+            ws.wire.read_end()
+        self.assertEqual(server.wait(), 0)
+
+    def test_messages_behind_the_last(self):
+        """After its handler has returned nothing is expanded, and so nothing can be wrong with it."""
+        server = self.serve_sockets('--deflate')
+        with Socket(server, '/leaves', DEFLATE) as ws:
+            self.assertEqual(ws.frame()[:2], (CLOSE, struct.pack('>H', 1000)))
+            ws.send(TEXT, b'\xff' * 10, rsv=4)
+            ws.send(TEXT, b'\xff')
+            with self.assertRaises(TimeoutError):
+                ws.wire.socket.settimeout(0.2)
+                ws.wire.socket.recv(1)
+            ws.send(CLOSE, struct.pack('>H', 1000))
+            ws.wire.socket.settimeout(20)
+            ws.wire.read_end()
+
+    def test_idle_ones_make_room(self):
+        """One address that has opened many does not lock out others."""
+        server = self.serve_sockets('--workers', 1, '--connections_max', 40)
+        for path in PATHS[:2]:
+            idle = []
+            for _ in range(60):
+                idle.append(Socket(server, path))
+                self.addCleanup(idle[-1].__exit__)
+            for _ in range(3):
+                with Socket(server, '/echo') as ws:
+                    self.assertEchoes(ws)
+
     def test_messages_are_counted_as_bodies_are(self):
         """One address may have half of what is left."""
         server = self.serve_sockets('--workers', 1, '--body_memory_max', 6 * MIB)
@@ -306,6 +357,15 @@ class Deflate(Sockets):
             self.assertCloses(server, frame(BINARY, deflate(bytes(200000)), rsv=4), 1009, path, (DEFLATE,))
             self.assertCloses(server, frame(BINARY, bytes(100001)), 1009, path, (DEFLATE,))
 
+    @unittest.skipIf(is_sanitized(), 'the sanitizer has memory of its own')
+    def test_pieces_expand_one_by_one(self):
+        server = self.serve_sockets('--deflate')
+        with Socket(server, '/pieces', DEFLATE) as ws:
+            before, size = server.peak(), 64 * MIB
+            ws.send(BINARY, deflate(bytes(size)), rsv=4)
+            self.assertEqual(len(ws.message()[1]), size)
+            self.assertLess(server.peak() - before, 8 * MIB)
+
 
 class Rooms(Sockets):
     def test_all_get_what_one_sends(self):
@@ -349,6 +409,15 @@ class Rooms(Sockets):
             while opcode != CLOSE:
                 opcode, data = ws.message()
             self.assertEqual(data[:2], struct.pack('>H', 1013))
+            ws.wire.read_end()
+
+    def test_slow_member_of_many(self):
+        server = self.serve_sockets('--lag-max', 20000, '--queue-max', 100 * MIB)
+        with Socket(server, '/rooms', rcvbuf=4096) as ws:
+            opcode, data = ws.message()
+            while opcode == BINARY:
+                opcode, data = ws.message()
+            self.assertEqual((opcode, data[:2]), (CLOSE, struct.pack('>H', 1013)))
             ws.wire.read_end()
 
     def join(self, ws):

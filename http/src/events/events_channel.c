@@ -135,13 +135,14 @@ struct subscriber {
 	struct eddyi_receiver receiver;
 	struct eddy_req *req;
 	struct eddy_event news;
+	bool sends;
 };
 
 static void wake(struct eddyi_receiver *receiver)
 {
 	struct subscriber *subscriber = eddy_of(receiver, struct subscriber, receiver);
 
-	if (eddyi_channel_lags(receiver))
+	if (subscriber->sends && eddyi_channel_lags(receiver))
 		eddyi_exchange_cut(subscriber->req);
 	eddy_event_set(&subscriber->news);
 }
@@ -163,7 +164,9 @@ static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
 	while (r >= 0 && !cases[1].ready && !eddyi_channel_has_ended(receiver)) {
 		message = eddyi_receiver_next(receiver);
 		if (message) {
+			subscriber.sends = true;
 			r = eddyi_events_write(&req->res, message->text);
+			subscriber.sends = false;
 			eddyi_receiver_advance(receiver, 1);
 		} else {
 			eddy_event_clear(&subscriber.news);

@@ -222,6 +222,11 @@ static void stop(struct eddyi_parked *parked)
 		flow(listener_of(parked));
 }
 
+static bool is_waiting(const struct eddyi_parked *parked)
+{
+	return listener_of(parked);
+}
+
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
 {
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "an event stream of %s",
@@ -232,6 +237,7 @@ static const struct eddyi_parked_verbs verbs = {
 	.resume = resume,
 	.evict = evict,
 	.stop = stop,
+	.is_waiting = is_waiting,
 	.describe = describe,
 	.free = eddyi_conn_free,
 };

@@ -73,8 +73,9 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		put_number(writer, reply->length);
 		PUT(writer, "\r\n");
 	}
-	if (res->status == 101) {
+	if (res->status == 101 || res->status == 426)
 		PUT(writer, "connection: upgrade\r\n");
+	if (res->status == 101) {
 		PUT(writer, "upgrade: websocket\r\n");
 	} else if (!reply->keep) {
 		PUT(writer, "connection: close\r\n");

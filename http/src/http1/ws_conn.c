@@ -77,6 +77,14 @@ static void stop(struct eddyi_parked *parked)
 		eddyi_ws_stop(&conn_of(parked)->socket->ws);
 }
 
+/* A crowd may lose sockets whose handler has nothing to do. */
+static bool is_waiting(const struct eddyi_parked *parked)
+{
+	const struct eddyi_ws_served *served = conn_of(parked)->socket;
+
+	return served && (!served->ws.has_task || served->ws.is_awaited);
+}
+
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
 {
 	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a WebSocket of %s", conn_of(parked)->stream.bound);
@@ -86,6 +94,7 @@ static const struct eddyi_parked_verbs verbs = {
 	.resume = resume,
 	.evict = evict,
 	.stop = stop,
+	.is_waiting = is_waiting,
 	.describe = describe,
 	.free = eddyi_conn_free,
 };

@@ -145,15 +145,20 @@ static void take(struct eddyi_receiver *receiver)
 		if (ws->state == EDDYI_WS_OPEN)
 			r = eddyi_ws_output_share(&ws->output, shared, count, options->lag_max);
 		eddyi_receiver_advance(receiver, count);
-		if (r == -ENOBUFS && !options->skips)
+		if (r < 0 && (r != -ENOBUFS || !options->skips))
 			eddy_ws_close(ws, EDDY_WS_TRY_LATER, "messages are read too slowly");
 	}
 }
 
 void eddyi_ws_flush_rooms(struct eddy_ws *ws)
 {
+	/* A member that lags sends a close frame. */
+	if (ws->flushes)
+		return;
+	ws->flushes = true;
 	for (struct eddyi_ws_member *member = ws->rooms; member; member = member->next)
 		eddyi_receiver_flush(&member->receiver);
+	ws->flushes = false;
 }
 
 static struct eddyi_ws_member **find(struct eddy_ws *ws, const struct eddy_ws_room *room)

@@ -20,6 +20,8 @@
 #define CLOSE_NS (5 * EDDY_SECOND)
 /* Limit of a compressed message that expands to one of `message_max`, for bytes that don't compress. */
 #define DEFLATED_MAX(len) ((len) + (len) / 8 + 1024)
+/* Compressed bytes that are streamed expand in pieces of so many: to 1 MiB at most. */
+#define STREAMED_MAX ((size_t)EDDY_KIB)
 
 #define MESSAGE_MAX (16 * EDDY_MIB)
 #define MESSAGE_LIMIT (EDDY_NEVER / 4)
@@ -130,6 +132,7 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	eddyi_ws_buffer_deinit(&ws->rest);
 	eddyi_ws_deflate_deinit(&ws->inflate);
 	eddyi_ws_deflate_deinit(&ws->deflate);
+	ws->state = EDDYI_WS_OVER;
 }
 
 /* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them; finish
@@ -265,12 +268,8 @@ static void take_rest(struct eddy_ws *ws);
 
 static void want_more(struct eddy_ws *ws)
 {
-	while (ws->rest.len && !is_full(ws)) {
+	while (ws->rest.len && !is_full(ws))
 		take_rest(ws);
-		/* The close frame of the peer may follow many messages that no handler takes. */
-		if (ws->left)
-			drop_messages(ws);
-	}
 	if (eddy_op_is_started(ws->receiving) || ws->state == EDDYI_WS_OVER ||
 	    (ws->state < EDDYI_WS_CLOSED && (ws->result || is_full(ws))))
 		return;
@@ -370,8 +369,12 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 {
 	size_t before = ws->message.len ? ws->message.len : ITEM_SIZE;
 	struct eddy_str fresh;
-	int r = append_piece(ws, event);
+	int r;
 
+	/* Only the close frame of the peer is of use. */
+	if (ws->left)
+		return 0;
+	r = append_piece(ws, event);
 	if (r < 0)
 		return r == -EBADMSG ? -EPROTO : r;
 	fresh = eddy_str(ws->message.bytes + before, ws->message.len - before);
@@ -388,19 +391,26 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
  * a handler has room for. Return: how many are left. */
 static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 {
+	size_t max = ws->input.may_compress && ws->options->streams ? STREAMED_MAX : SIZE_MAX;
 	struct eddyi_ws_event event;
 	int r = 0;
 
 	while (ws->state < EDDYI_WS_CLOSED && !ws->result) {
+		struct eddy_str part = eddy_str(rest.ptr, rest.len < max ? rest.len : max);
+		size_t before = part.len;
+
 		if (ws->input.may_compress && rest.len && is_full(ws))
 			return rest.len;
-		r = eddyi_ws_input_next(&ws->input, &rest, &event);
+		r = eddyi_ws_input_next(&ws->input, &part, &event);
+		rest = eddy_str_skip(rest, before - part.len);
 		if (r == 0 && event.kind == EDDYI_WS_PIECE)
 			r = take_piece(ws, &event);
 		if (r < 0)
 			note_violation(ws, r);
-		else if (event.kind == EDDYI_WS_NOTHING)
+		else if (event.kind == EDDYI_WS_NOTHING && !rest.len)
 			break;
+		else if (event.kind == EDDYI_WS_NOTHING)
+			continue;
 		else if (event.opcode == EDDYI_WS_CLOSE)
 			take_close(ws, event.bytes);
 		else if (event.opcode == EDDYI_WS_PING)
@@ -485,8 +495,6 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error)
 	if ((direct_len(ws) || !eddy_list_is_empty(&ws->items)) && !ws->has_task && !ws->left &&
 	    ws->state != EDDYI_WS_OVER)
 		ws->has_task = ws->link->start(ws);
-	if (ws->left)
-		drop_messages(ws);
 	if (!ws->has_task || !direct_len(ws))
 		want_more(ws);
 	settle(ws);
@@ -630,6 +638,11 @@ static void park(struct eddy_ws *ws)
 {
 	free_given(ws);
 	tell_violation(ws);
+	/* A message that it has begun has no end. */
+	if (ws->sending.holder == eddy_task_self()) {
+		eddy_ws_close(ws, EDDY_WS_FAILED, NULL);
+		eddy_mutex_unlock(&ws->sending);
+	}
 	ws->has_task = false;
 	want_more(ws);
 	settle(ws);
@@ -728,7 +741,7 @@ static int send_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes,
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
 	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
-	if (r < 0 && (!first || (ws->packs && r != -EPIPE && r != -ECANCELED && r != -ENOBUFS)))
+	if (r < 0 && r != -EPIPE && (!first || (ws->packs && r != -ECANCELED && r != -ENOBUFS)))
 		eddyi_ws_abort(ws, -ECONNRESET);
 	if (r < 0 || is_last)
 		eddy_mutex_unlock(&ws->sending);

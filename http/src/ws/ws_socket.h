@@ -83,6 +83,7 @@ struct eddy_ws {
 	bool packs;      /* the message being sent is compressed */
 	bool left;       /* the handler has returned for good */
 	bool stops;      /* the server does */
+	bool flushes;    /* messages to its rooms are being sent */
 };
 
 /* Fill in the defaults of zero fields, and register the metrics of sockets. */

@@ -5,8 +5,10 @@
  *
  * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. /close closes the socket
  * with the code that a message says, "4000 REASON". /busy sends each message back after a second. /again returns -EAGAIN
- * after a message, without .parks. What one sends to /room all get, but "flood" brings 20 MB, and its sender "after" in
- * between; at /early sockets join it before the handshake is answered, and do there what the query says.
+ * after a message, without .parks. /half begins a message and does not end it; /endless sends pieces of one until it is
+ * closed; /leaves returns at once. All of /room get each message that one sends, but "flood" brings 20 MB, and its sender
+ * "after" in between; at /early sockets join it before the handshake is answered, and do there as the query says. /rooms
+ * joins many rooms, and gets 12 MB before it gets their messages.
  */
 #include "settings.h"
 
@@ -108,6 +110,35 @@ static int echo_once(struct eddy_ws *ws, void *data)
 	return r < 0 ? r : -EAGAIN;
 }
 
+static int send_half(struct eddy_ws *ws, void *data)
+{
+	struct eddy_ws_message message;
+	int r = eddy_ws_recv(ws, &message);
+
+	(void)data;
+	if (r > 0)
+		r = eddy_ws_send_some(ws, message.type, message.bytes, false);
+	return r < 0 ? r : -EAGAIN;
+}
+
+static int send_pieces_without_end(struct eddy_ws *ws, void *data)
+{
+	static const char bytes[20000];
+	int r = 0;
+
+	(void)data;
+	while (r == 0)
+		r = eddy_ws_send_some(ws, EDDY_WS_BINARY, eddy_str(bytes, sizeof(bytes)), false);
+	return r;
+}
+
+static int leave(struct eddy_ws *ws, void *data)
+{
+	(void)ws;
+	(void)data;
+	return 0;
+}
+
 /* So few at a time that the socket takes them when it sends itself. */
 static int flood(struct eddy_ws_room *room, struct eddy_ws *ws)
 {
@@ -133,6 +164,25 @@ static int chat(struct eddy_ws *ws, void *data)
 			    flood(room, ws) :
 			    eddy_ws_room_send(room, message.type, message.bytes);
 	return r;
+}
+
+static struct eddy_ws_room *rooms[2000];
+
+#define EACH(room) for (struct eddy_ws_room **room = rooms; room < rooms + 2000; room++)
+
+static int join_many(struct eddy_ws *ws, void *data)
+{
+	static const char bytes[60000];
+	int r = 0;
+
+	(void)data;
+	EACH(room)
+	r = r < 0 ? r : eddy_ws_room_join(*room, ws);
+	for (int i = 0; i < 200 && r == 0; i++)
+		r = eddy_ws_send(ws, EDDY_WS_BINARY, eddy_str(bytes, sizeof(bytes)));
+	EACH(room)
+	r = r < 0 ? r : eddy_ws_room_send(*room, EDDY_WS_TEXT, EDDY_STR("x"));
+	return r < 0 ? r : eddy_ws_send(ws, EDDY_WS_TEXT, EDDY_STR("after"));
 }
 
 static int send_without_end(struct eddy_ws *ws)
@@ -189,7 +239,13 @@ int main(int argc, char **argv)
 	eddy_app_map_ws(app, "/close", close_as_told, &options);
 	eddy_app_map_ws(app, "/busy", echo_late, &options);
 	eddy_app_map_ws(app, "/again", echo_once, &options);
+	eddy_app_map_ws(app, "/endless", send_pieces_without_end, &options);
+	eddy_app_map_ws(app, "/leaves", leave, &options);
+	EACH(at)
+	*at = eddy_ws_room_new(&sockets.room);
+	eddy_app_map_ws(app, "/rooms", join_many, &options);
 	options.parks = true;
+	eddy_app_map_ws(app, "/half", send_half, &options);
 	eddy_app_map_ws(app, "/parked", echo, &options);
 	options.parks = false;
 	options.data = room;
@@ -202,5 +258,7 @@ int main(int argc, char **argv)
 	eddy_app_map_ws(app, "/pieces", echo_pieces, &options);
 	r = eddy_app_run_blocking(app);
 	eddy_ws_room_unref(room);
+	EACH(at)
+	eddy_ws_room_unref(*at);
 	return r < 0;
 }
