@@ -473,6 +473,57 @@ static void with_app(const struct eddy_ws_options *server, bool tls, int (*ask)(
 	close(fd);
 }
 
+static bool open_failed;
+
+/* The handshake goes on, though the socket has failed. */
+static int open_without_memory(struct eddy_req *req, struct eddy_res *res, struct eddy_ws *ws)
+{
+	static int n;
+	int r;
+
+	(void)req;
+	(void)res;
+	failing_at = ++n;
+	r = eddy_ws_send(ws, EDDY_WS_TEXT,
+			 EDDY_STR("a message that is so long that it is sent "
+				  "compressed, if the peer takes part in that"));
+	open_failed = !failing_at;
+	failing_at = 0;
+	cr_expect(eq(int, r, open_failed ? -ENOMEM : 0), "%d", n);
+	return 0;
+}
+
+static int recv_one(struct eddy_ws *ws)
+{
+	struct eddy_ws_message message;
+
+	return eddy_ws_recv(ws, &message);
+}
+
+static int open_until_it_works(void)
+{
+	unsigned failures = 0;
+
+	do {
+		struct attempt once = { .use = recv_one };
+
+		attempt(&once);
+		cr_expect(eq(int, once.result, 0), "%s", problem);
+		cr_expect(eq(int, once.used, open_failed ? -ECONNRESET : 1));
+		failures += open_failed;
+	} while (open_failed);
+	cr_expect(ge(uint, failures, 2));
+	return 0;
+}
+
+Test(client_ws, whichever_allocation_of_open_fails)
+{
+	struct eddy_ws_options server = { .deflate.on = true, .open = open_without_memory };
+
+	options = (struct eddy_client_ws_options){ .socket.deflate.on = true };
+	with_app(&server, false, open_until_it_works);
+}
+
 static int send_sizes(struct eddy_ws *ws)
 {
 	static const size_t sizes[] = { 0, 1, 125, 126, 65535, 65536, 1 << 20 };

@@ -32,7 +32,8 @@ static size_t send_now(struct eddyi_sender *sender, struct iovec *pieces, size_t
 
 size_t eddyi_sender_try(struct eddyi_sender *sender, struct iovec *pieces, size_t count)
 {
-	if (eddyi_sender_is_busy(sender) || seals(sender) || sender->verbs->next(sender).len)
+	if (!sender->wire || eddyi_sender_is_busy(sender) || seals(sender) ||
+	    sender->verbs->next(sender).len)
 		return 0;
 	return send_now(sender, pieces, count);
 }
@@ -80,7 +81,7 @@ void eddyi_sender_flow(struct eddyi_sender *sender)
 	struct io_uring_sqe *sqe;
 	struct eddy_str rest;
 
-	if (eddyi_sender_is_busy(sender))
+	if (!sender->wire || eddyi_sender_is_busy(sender))
 		return;
 	rest = drain(sender);
 	if (!rest.len && !sender->verbs->next(sender).len)

@@ -24,7 +24,7 @@ struct eddyi_sender_verbs {
  * 2. After eddyi_sender_flow() it is started, unless all bytes are sent. */
 struct eddyi_sender {
 	const struct eddyi_sender_verbs *verbs;
-	struct eddyi_wire *wire;
+	struct eddyi_wire *wire; /* NULL: nothing is sent yet */
 	struct eddy_op op;
 	uint64_t since_ns; /* when `op` was started */
 	bool is_full;      /* the socket has taken less than it was given */

@@ -44,16 +44,6 @@ static void add_block(uint32_t state[5], const unsigned char *block)
 		state[i] += s[i];
 }
 
-static void hash(const unsigned char padded[PADDED], unsigned char digest[20])
-{
-	uint32_t state[] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 };
-
-	for (size_t at = 0; at < PADDED; at += BLOCK)
-		add_block(state, padded + at);
-	for (int i = 0; i < 20; i++)
-		digest[i] = (unsigned char)(state[i / 4] >> (24 - i % 4 * 8));
-}
-
 /* ---- the handshake ---- */
 
 bool eddyi_ws_is_key(struct eddy_str key)
@@ -63,6 +53,7 @@ bool eddyi_ws_is_key(struct eddy_str key)
 
 void eddyi_ws_accept(struct eddy_str key, char accept[EDDYI_WS_ACCEPT_LEN + 1])
 {
+	uint32_t state[] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 };
 	unsigned char padded[PADDED] = { 0 }, digest[20];
 
 	memcpy(padded, key.ptr, EDDYI_WS_KEY_LEN);
@@ -70,6 +61,9 @@ void eddyi_ws_accept(struct eddy_str key, char accept[EDDYI_WS_ACCEPT_LEN + 1])
 	padded[TEXT_LEN] = 0x80;
 	padded[PADDED - 2] = (unsigned char)(TEXT_LEN * 8 >> 8);
 	padded[PADDED - 1] = (unsigned char)(TEXT_LEN * 8);
-	hash(padded, digest);
+	for (size_t at = 0; at < PADDED; at += BLOCK)
+		add_block(state, padded + at);
+	for (int i = 0; i < 20; i++)
+		digest[i] = (unsigned char)(state[i / 4] >> (24 - i % 4 * 8));
 	*eddyi_base64_encode(digest, sizeof(digest), accept) = 0;
 }

@@ -37,7 +37,7 @@ static struct eddyi_ws_output *output_of(struct eddyi_sender *sender)
 	return eddy_of(sender, struct eddyi_ws_output, sender);
 }
 
-static void count(struct eddyi_ws_output *output, uint64_t messages, uint64_t bytes)
+static void count_sent(struct eddyi_ws_output *output, uint64_t messages, uint64_t bytes)
 {
 	output->outcome.messages_sent += messages;
 	output->outcome.sent += bytes;
@@ -183,12 +183,6 @@ static void drop_pong(struct eddyi_ws_output *output)
 	drop(&last->node);
 }
 
-static void flow(struct eddyi_ws_output *output)
-{
-	if (output->sender.wire && output->queued)
-		eddyi_sender_flow(&output->sender);
-}
-
 int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *frame,
 			const char *payload)
 {
@@ -208,8 +202,8 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 		eddyi_ws_mask(head + pieces->iov_len, payload, frame->len, frame->mask, 0);
 		pieces->iov_len = len;
 	}
-	count(output, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
-	if (output->sender.wire && (joined || !frame->masked))
+	count_sent(output, frame->fin && !eddyi_ws_is_control(frame->opcode), len);
+	if (joined || !frame->masked)
 		gone = eddyi_sender_try(&output->sender, pieces, joined ? 1 : 2);
 	if (frame->opcode == EDDYI_WS_PONG)
 		drop_pong(output);
@@ -219,41 +213,36 @@ int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *f
 		output->in_message = !frame->fin;
 	while (!output->in_message && (node = eddy_list_shift(&output->later)))
 		eddy_list_append(&output->queue, node);
-	flow(output);
+	if (output->queued)
+		eddyi_sender_flow(&output->sender);
 	return r;
-}
-
-/* Queue a message of which `gone` bytes have been sent. Return: 0, -ENOBUFS, -ENOMEM. */
-static int put_rest(struct eddyi_ws_output *output, struct eddyi_ws_shared *shared, size_t gone,
-		    size_t max)
-{
-	if (!gone && output->queued && output->queued + shared->len > max)
-		return -ENOBUFS;
-	count(output, 1, shared->len);
-	if (gone == shared->len)
-		return 0;
-	return append(output, output->in_message ? &output->later : &output->queue,
-		      ref(output, shared), gone);
 }
 
 int eddyi_ws_output_share(struct eddyi_ws_output *output, struct eddyi_ws_shared *const *shared,
 			  size_t count, size_t max)
 {
+	struct eddy_node *queue = output->in_message ? &output->later : &output->queue;
 	struct iovec pieces[EDDYI_WS_SHARED_MAX];
 	size_t gone = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = (struct iovec){ shared[i]->bytes, shared[i]->len };
-	if (!output->in_message && !output->masks && output->sender.wire)
+	if (!output->in_message && !output->masks)
 		gone = eddyi_sender_try(&output->sender, pieces, count);
 	for (size_t i = 0; i < count; i++) {
-		size_t here = gone < shared[i]->len ? gone : shared[i]->len;
-		int one = put_rest(output, shared[i], here, max);
+		size_t len = shared[i]->len, here = gone < len ? gone : len;
 
 		gone -= here;
-		r = r < 0 ? r : one;
+		if (!here && output->queued && output->queued + len > max) {
+			r = -ENOBUFS;
+			continue;
+		}
+		count_sent(output, 1, len);
+		if (here < len && append(output, queue, ref(output, shared[i]), here) < 0)
+			r = r < 0 ? r : -ENOMEM;
 	}
-	flow(output);
+	if (output->queued)
+		eddyi_sender_flow(&output->sender);
 	return r;
 }

@@ -31,7 +31,7 @@ void eddyi_ws_shared_unref(struct eddyi_ws_shared *shared);
  * 1. Frames of `queue` are sent by `sender`, in order.
  * 2. `later` is empty, unless `in_message`. */
 struct eddyi_ws_output {
-	struct eddyi_sender sender; /* its wire is NULL until the connection is there */
+	struct eddyi_sender sender;
 	struct eddy_node queue;
 	struct eddy_node later; /* whole messages behind the one that is sent in pieces */
 	size_t queued;          /* bytes of `queue` and `later`, with their overhead */

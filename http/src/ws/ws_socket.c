@@ -603,12 +603,15 @@ void eddyi_ws_begin(struct eddy_ws *ws, const struct eddyi_ws_link *link, struct
 	if (ws->input.may_compress && !ws->options->streams)
 		ws->input.max = DEFLATED_MAX(ws->options->message_max);
 	ws->heard_ns = eddy_loop_now();
-	/* It may have been closed in .open. */
+	/* It may have been closed in .open, or have failed there. */
 	if (ws->state != EDDYI_WS_OPEN)
 		set_timer(ws, ws->heard_ns + CLOSE_NS);
 	else if (ws->options->ping_ns != EDDY_NEVER)
 		set_timer(ws, ws->heard_ns + ws->options->ping_ns);
-	eddyi_sender_flow(&ws->output.sender);
+	if (ws->state == EDDYI_WS_OVER)
+		eddy_op_cancel(receiving);
+	else
+		eddyi_sender_flow(&ws->output.sender);
 	take(ws, pending.ptr, pending.len);
 	eddyi_wire_consume(wire, pending.len);
 	if (eddyi_tls_wire_take(wire, EDDY_STR(""), take, ws) < 0)
