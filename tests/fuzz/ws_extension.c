@@ -1,4 +1,5 @@
-/* Fuzzes http/src/ws/ws_extension.h. A server agrees to at most what it wants, and says so in its reply. */
+/* Fuzzes http/src/ws/ws_extension.h and ws_accept.h. A server agrees to at most what it wants, and says so in its reply. */
+#include "ws/ws_accept.h"
 #include "ws/ws_extension.h"
 
 #include <stdlib.h>
@@ -19,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	takeover = data[0] & 1;
 	value = eddy_str((const char *)data + 1, size - 1);
+	if (eddyi_ws_is_key(value) && value.len != 24)
+		abort();
 	eddyi_ws_extension_check(value, takeover, &agreed);
 	if (!eddyi_ws_extension_accept(value, takeover, &agreed, reply))
 		return 0;

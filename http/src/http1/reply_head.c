@@ -73,10 +73,12 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		put_number(writer, reply->length);
 		PUT(writer, "\r\n");
 	}
-	if (res->status == 101 || res->status == 426)
-		PUT(writer, "connection: upgrade\r\n");
 	if (res->status == 101) {
+		PUT(writer, "connection: upgrade\r\n");
 		PUT(writer, "upgrade: websocket\r\n");
+	} else if (res->status == 426) {
+		put(writer, reply->keep ? EDDY_STR("connection: upgrade\r\n") :
+					  EDDY_STR("connection: close, upgrade\r\n"));
 	} else if (!reply->keep) {
 		PUT(writer, "connection: close\r\n");
 	} else if (!req->head.minor) {

@@ -11,6 +11,7 @@ import zlib
 
 from collector import Collector
 from timeline import Timeline
+import ws
 from wire import MIB, Lost, Server, chunked, pattern, request
 
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
@@ -21,6 +22,15 @@ LINES = ('Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continu
 def gzip(data):
     encoder = zlib.compressobj(1, zlib.DEFLATED, 31)
     return encoder.compress(data) + encoder.flush()
+
+
+def some_socket(chance, body):
+    """A handshake, and frames behind it."""
+    frames = (ws.frame(ws.TEXT, 'hello'), ws.frame(ws.BINARY, body), ws.frame(ws.TEXT, 'in ', fin=False) + ws.frame(ws.CONTINUATION, 'pieces'),
+              ws.frame(ws.PING, 'p'), ws.frame(ws.BINARY, ws.deflate(body), rsv=4), ws.frame(ws.BINARY, body, fin=False), ws.frame(ws.CLOSE, b'\x03\xe8'))
+    deflate = ('Sec-WebSocket-Extensions: permessage-deflate',)
+    head = request('GET', '/ws/' + chance.choice(('chat', 'parked', 'pieces')), *ws.FIELDS, *chance.choice(((), deflate)))
+    return head + b''.join(chance.choices(frames, k=4))
 
 
 def some_request(chance, data):
@@ -52,6 +62,10 @@ def some_request(chance, data):
         lambda: request('POST', '/save', f'Content-Disposition: attachment; filename={name}', body=body),
         lambda: request('POST', '/save-all', 'Content-Type: multipart/form-data; boundary=x', body=FORM % (name.encode(), body)),
         lambda: request('GET', '/', *chance.choices(LINES, k=3)),
+        lambda: request('GET', f'/ticks/{chance.choice((0, 1, 20))}', accept),
+        lambda: request('GET', '/feed', accept),
+        lambda: some_socket(chance, body),
+        lambda: some_socket(chance, body),
     ))()
     if chance.random() < 0.1:
         spoilt = bytearray(text)

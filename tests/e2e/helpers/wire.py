@@ -281,7 +281,7 @@ class Response:
 
     @property
     def closes(self):
-        return self.header('connection') == 'close'
+        return 'close' in (self.header('connection') or '').split(', ')
 
     def __repr__(self):
         return f'{self.raw!r} + {len(self.body)} bytes: {self.body[:200]!r}'

@@ -386,6 +386,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_post(app, "/nothing", nothing);
 	eddy_app_map_put(app, "/once/{name}", save_once);
 	map_parts(app);
+	map_live(app);
 	map_waits(app);
 }
 
@@ -431,6 +432,7 @@ int main(int argc, char **argv)
 {
 	struct limits limits = { .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
+	int r;
 
 	eddy_log_text_subscribe();
 	settings_take(argc, argv, switches, &limits, &limits.common);
@@ -448,5 +450,7 @@ int main(int argc, char **argv)
 		map_trees(app, limits.tree);
 	if (limits.fallback)
 		eddy_app_map_fallback(app, fallback);
-	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+	r = eddy_app_run_blocking(app);
+	free_live();
+	return r < 0;
 }

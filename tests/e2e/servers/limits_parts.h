@@ -16,4 +16,8 @@ struct limits {
 /* POST /parts/{how}: a form, part by part. */
 void map_parts(struct eddy_app *app);
 
+/* WebSockets below /ws, and event streams at /ticks/{n} and /feed. */
+void map_live(struct eddy_app *app);
+void free_live(void);
+
 #endif
