@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import unittest
 
 from tls import TlsCase, at, setUpModule, tearDownModule  # noqa: F401
 from wire import PROGRAMS, Case, node
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'interop')
+# Debian's modules are for its own Python.
+PYTHON = '/usr/bin/python3'
 SECONDS = 120
 MESSAGES = ('hello', '', 'grüße')
 
@@ -103,9 +104,9 @@ class Python(Peer, TlsCase):
     script, module = 'sockets_python.py', 'websockets'
 
     def command(self):
-        if subprocess.run([sys.executable, '-c', self.module if ' ' in self.module else f'import {self.module}'], capture_output=True, check=False).returncode:
+        if subprocess.run([PYTHON, '-c', self.module if ' ' in self.module else f'import {self.module}'], capture_output=True, check=False).returncode:
             self.skipTest(f'needs the module {self.module.split()[-1]}')
-        return [sys.executable, os.path.join(HERE, self.script)]
+        return [PYTHON, os.path.join(HERE, self.script)]
 
 
 class Soup(Python):
