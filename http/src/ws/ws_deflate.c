@@ -19,7 +19,7 @@ static const char tail[] = { 0, 0, '\xff', '\xff' };
 struct eddyi_ws_stream {
 	z_stream z;
 	struct eddyi_ws_deflate of; /* that it was made for */
-	/* Of the current message, as it was fed so far. */
+	/* Of the current message: bytes that zlib has taken, and ends of streams. */
 	uint64_t len, ends;
 };
 
@@ -146,10 +146,9 @@ static int run(struct eddyi_ws_stream *stream, struct eddy_str bytes, int flush,
 	       struct eddyi_ws_buffer *out, uint64_t max)
 {
 	z_stream *z = &stream->z;
-	size_t room;
+	size_t room, used;
 	int r, zr;
 
-	stream->len += bytes.len;
 	do {
 		z->next_in = (Bytef *)bytes.ptr;
 		z->avail_in = (uInt)(bytes.len < PIECE_MAX ? bytes.len : PIECE_MAX);
@@ -161,7 +160,9 @@ static int run(struct eddyi_ws_stream *stream, struct eddy_str bytes, int flush,
 		z->next_out = (Bytef *)out->bytes + out->len;
 		z->avail_out = (uInt)room;
 		zr = stream->of.inflates ? inflate(z, Z_SYNC_FLUSH) : deflate(z, flush);
-		bytes = eddy_str_skip(bytes, (size_t)((const char *)z->next_in - bytes.ptr));
+		used = (size_t)((const char *)z->next_in - bytes.ptr);
+		stream->len += used;
+		bytes = eddy_str_skip(bytes, used);
 		out->len += room - z->avail_out;
 		if (zr == Z_STREAM_END)
 			r = ++stream->ends > ENDS_MAX(stream->len) ? -EBADMSG : begin_anew(stream);

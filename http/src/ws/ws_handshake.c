@@ -27,8 +27,17 @@ static int refuse_upgrade(struct eddy_req *req, struct eddy_res *res)
 	return eddyi_req_fail(req, -EPROTO, 426, "this is a WebSocket, of version 13");
 }
 
+static bool allows(const char *const *origins, struct eddy_str origin)
+{
+	for (; origins && *origins; origins++)
+		if (strcmp(*origins, "*") == 0 ||
+		    eddy_str_eq_nocase(origin, eddy_str_from(*origins)))
+			return true;
+	return false;
+}
+
 /* Return: 0; otherwise as a handler. */
-static int check(struct eddy_req *req, struct eddy_res *res)
+static int check(struct eddy_req *req, struct eddy_res *res, const char *const *origins)
 {
 	if (req->head.method != EDDYI_METHOD_GET || !req->head.minor ||
 	    !has_token(req, "connection", "upgrade") || !has_token(req, "upgrade", "websocket") ||
@@ -39,24 +48,9 @@ static int check(struct eddy_req *req, struct eddy_res *res)
 	if (!eddyi_ws_is_key(eddy_req_header_joined(req, "sec-websocket-key")))
 		return eddyi_req_fail(req, -EINVAL, 400,
 				      "sec-websocket-key must be 16 bytes in base64");
+	if (eddyi_req_comes_from_elsewhere(req) && !allows(origins, eddy_req_header(req, "origin")))
+		return eddyi_req_fail(req, -EACCES, 403, "cross-site requests are not allowed");
 	return 0;
-}
-
-static bool allows(const char *const *origins, struct eddy_str origin)
-{
-	for (; origins && *origins; origins++)
-		if (strcmp(*origins, "*") == 0 ||
-		    eddy_str_eq_nocase(origin, eddy_str_from(*origins)))
-			return true;
-	return false;
-}
-
-static int check_origin(struct eddy_req *req, const struct eddy_ws_options *options)
-{
-	if (!eddyi_req_comes_from_elsewhere(req) ||
-	    allows(options->origins, eddy_req_header(req, "origin")))
-		return 0;
-	return eddyi_req_fail(req, -EACCES, 403, "cross-site requests are not allowed");
 }
 
 /* ---- what is agreed on ---- */
@@ -127,10 +121,8 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddyi_ws_route *route = eddy_req_route_data(req);
 	struct eddyi_ws_served *served;
-	int r = check(req, res);
+	int r = check(req, res, route->options.origins);
 
-	if (r == 0)
-		r = check_origin(req, &route->options);
 	if (r < 0)
 		return r;
 	served = calloc(1, sizeof(*served));

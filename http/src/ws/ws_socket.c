@@ -207,8 +207,7 @@ static void put_close(struct eddy_ws *ws, unsigned code, struct eddy_str reason)
 /* The closing handshake is over: the peer's close frame has come, or none is awaited. */
 static void close_now(struct eddy_ws *ws, unsigned code, int result)
 {
-	if (ws->state == EDDYI_WS_OPEN)
-		put_close(ws, code, EDDY_STR(""));
+	put_close(ws, code, EDDY_STR(""));
 	if (ws->state != EDDYI_WS_OVER)
 		enter(ws, EDDYI_WS_CLOSED, result);
 }
@@ -243,8 +242,7 @@ void eddy_ws_close(struct eddy_ws *ws, unsigned code, const char *reason)
 {
 	if (code != EDDY_WS_NO_CODE && !eddyi_ws_is_code(code))
 		code = EDDY_WS_FAILED;
-	if (ws->state == EDDYI_WS_OPEN)
-		put_close(ws, code, eddy_str_from(reason));
+	put_close(ws, code, eddy_str_from(reason));
 	if (ws->state == EDDYI_WS_OPEN)
 		enter(ws, EDDYI_WS_CLOSING, 0);
 }
