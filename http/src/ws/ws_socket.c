@@ -52,6 +52,13 @@ static void count_received(struct eddy_ws *ws, uint64_t messages, uint64_t bytes
 	eddyi_figure_add(&eddyi_ws_figures[1], bytes);
 }
 
+/* Most messages come while the last one is being handled. */
+static void wake(struct eddy_ws *ws)
+{
+	if (!ws->changed.is_set)
+		eddy_event_set(&ws->changed);
+}
+
 static int await_change(struct eddy_ws *ws)
 {
 	eddy_event_clear(&ws->changed);
@@ -63,7 +70,8 @@ static int await_change(struct eddy_ws *ws)
 /* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
-	eddyi_ws_flush_rooms(ws);
+	if (ws->rooms)
+		eddyi_ws_flush_rooms(ws);
 	return ws->state == EDDYI_WS_OPEN ? eddyi_ws_output_put(&ws->output, frame, payload) :
 					    -EPIPE;
 }
@@ -169,7 +177,7 @@ static void enter(struct eddy_ws *ws, enum eddyi_ws_state state, int result)
 	if (state >= EDDYI_WS_CLOSED && ws->state < EDDYI_WS_CLOSED)
 		ws->result = result;
 	ws->state = state;
-	eddy_event_set(&ws->changed);
+	wake(ws);
 	/* At the next turn of the loop, in case that nothing else settles it. */
 	if (ws->link)
 		set_timer(ws, eddy_loop_now() + (state == EDDYI_WS_OVER ? 0 : CLOSE_NS));
@@ -318,7 +326,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	ws->message = (struct eddyi_ws_buffer){ 0 };
 	ws->waiting += ITEM_SIZE;
 	eddy_list_append(&ws->items, &item->node);
-	eddy_event_set(&ws->changed);
+	wake(ws);
 	return 0;
 }
 
@@ -481,7 +489,7 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error)
 		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
 		 * socket next. */
 		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
-			eddy_event_set(&ws->changed);
+			wake(ws);
 		else if (ws->has_task)
 			receive_directly(ws);
 	} else if (error == 0) {
@@ -509,7 +517,7 @@ static void sent(struct eddyi_sender *sender, int error)
 	if (ws->state != EDDYI_WS_OVER)
 		eddyi_sender_flow(sender);
 	if (has_room(ws))
-		eddy_event_set(&ws->changed);
+		wake(ws);
 	settle(ws);
 }
 
