@@ -1,11 +1,12 @@
-/* ws_bare: echoes WebSocket messages by bare liburing, to hold a server against. It trusts its clients.
+/* ws_bare: echoes WebSocket messages by bare liburing, to hold a server against. It trusts its
+ * clients.
  *
  *     ws_bare PORT
  *
- * Receives are multishot into a ring of buffers. A frame that fills a buffer alone is unmasked and sent from
- * there. Others are unmasked on the way into the memory of the connection, and sent once they are whole. The
- * kernel gets them at once, by one call; the rest, if it does not take all, by the ring. Nothing is checked,
- * and control frames are echoed.
+ * Receives are multishot into a ring of buffers. A frame that fills a buffer alone is unmasked and
+ * sent from there. Others are unmasked on the way into the memory of the connection, and sent once
+ * they are whole. The kernel gets them at once, by one call; the rest, if it does not take all, by
+ * the ring. Nothing is checked, and control frames are echoed.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,8 +2,9 @@
  *
  *     ws_eddy ADDRESS
  *
- * GET /echo sends each message back; /parked does so on a route with .parks. What one sends to /room all get.
- * GET /events is a stream of what is sent to POST /events. GET /hello is a small response.
+ * GET /echo sends each message back; /parked does so on a route with .parks. All of /room get each
+ * message that one sends. GET /events is a stream of what is sent to POST /events. GET /hello is a
+ * small response.
  */
 #include <eddy/events.h>
 #include <eddy/http.h>

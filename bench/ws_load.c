@@ -6,11 +6,12 @@
  *     ws_load idle PORT PATH SOCKETS
  *     ws_load held PORT PATH SOCKETS
  *
- * echo: each socket sends a message, waits until it has come back, and sends the next. fan: the sockets are
- * one room, and the first of them sends text, of which FLIGHT messages are on their way; deliveries are
- * counted. Both check the messages, and print their number, the seconds, and the processor time of the
- * process PID. events: likewise with the streams of GET PATH, to which POST PATH sends its body. idle: each socket echoes one message, and then nothing happens until a byte is on stdin.
- * held: likewise with connections of HTTP that have got the head of a response.
+ * echo: each socket sends a message, waits until it has come back, and sends the next. fan: the
+ * sockets are one room, and the first of them sends text, of which FLIGHT messages are on their
+ * way; deliveries are counted. Both check the messages, and print their number, the seconds, and
+ * the processor time of the process PID. events: likewise with the streams of GET PATH, to which
+ * POST PATH sends its body. idle: each socket echoes one message, and then nothing happens until a
+ * byte is on stdin. held: likewise with connections of HTTP that have got the head of a response.
  *
  * A message has a number of eight digits and a pattern. All frames of a run have the same mask.
  */

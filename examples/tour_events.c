@@ -35,8 +35,8 @@ static int send_ticks(struct eddy_res *res, uint32_t last, uint32_t count)
 	return r;
 }
 
-/* GET /events/{n}: n events; with ?stay the stream stays open, and ?comment=MS says how often a comment is
- * sent. */
+/* GET /events/{n}: n events; with ?stay the stream stays open, and ?comment=MS says how often a
+ * comment is sent. */
 static int events(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_events_options options = { 0 };

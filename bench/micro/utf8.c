@@ -2,8 +2,8 @@
  *
  *     utf8 parts|characters ascii|german|chinese SECONDS
  *
- * "parts" checks text as it arrives, in parts of 8 KiB; "characters" goes from character to character,
- * and needs all of the text. A count is of KiB. */
+ * "parts" checks text as it arrives, in parts of 8 KiB; "characters" goes from character to
+ * character, and needs all of the text. A count is of KiB. */
 #include "micro.h"
 
 #include "text/utf8.h"

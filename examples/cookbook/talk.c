@@ -1,4 +1,5 @@
-/* talk: a client of WebSockets: sends messages, and prints those that it receives, until it has COUNT of them.
+/* talk: a client of WebSockets: sends messages, and prints those that it receives, until it has
+ * COUNT of them.
  *
  *     $ chat localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878

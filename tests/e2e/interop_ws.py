@@ -1,6 +1,6 @@
 """WebSockets and event streams with the libraries of others in both roles: Chromium, Node's WebSocket (undici), npm ws and eventsource,
 python3-websockets, libsoup and Go's x/net. Each is a client of `sockets`, plain, compressed and over TLS, and most are servers of
-`ws_client`. What they are asked to do is in node/sockets.mjs.
+`ws_client`. Their tasks are in node/sockets.mjs.
 """
 # needs: chromium gir1.2-soup-3.0 golang-golang-x-net-dev golang-go npm openssl python3-gi python3-websockets
 import json
@@ -27,7 +27,7 @@ def run(command, **env):
 
 
 class Peer:
-    """`command`: of the peer, without its role. What it cannot do: `tells_codes`, `joins` fragments, `sends_fragments`, `pings`, `deflates`."""
+    """`command`: of the peer, without its role. Things it cannot do: `tells_codes`, `joins` fragments, `sends_fragments`, `pings`, `deflates`."""
     kind = None     # where a program has several
     serves = tells_codes = joins = sends_fragments = pings = deflates = True
 

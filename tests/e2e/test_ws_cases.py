@@ -1,7 +1,7 @@
 """WebSockets case by case, in both roles: frames that a peer sends, and the reaction. A row of CASES is a name, what is sent, the
 messages and pongs that are sent back, and the code of the close frame; without a code the socket goes on until it is closed.
 
-What is sent is a list of frames, as functions of the mask that their sender uses. It comes at once, and byte by byte if it is short:
+Each case sends a list of frames, as functions of the mask that their sender uses. It comes at once, and byte by byte if it is short:
 a reaction to a part of a frame comes though the rest of it does not.
 """
 import functools

@@ -1,4 +1,5 @@
-/* Fuzzes http/src/ws/ws_input.h and ws_deflate.h: frames in one piece give the same as byte by byte. */
+/* Fuzzes http/src/ws/ws_input.h and ws_deflate.h: frames in one piece give the same as byte by
+ * byte. */
 #include "ws/ws_deflate.h"
 #include "ws/ws_input.h"
 
@@ -6,7 +7,7 @@
 
 #define MAX 65536
 
-/* What has come: a checksum of messages and one of control frames, and how it ended. */
+/* Everything that came: a checksum of messages and one of control frames, and how it ended. */
 struct heard {
 	uint64_t messages, controls;
 	int error;

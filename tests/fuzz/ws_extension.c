@@ -1,4 +1,5 @@
-/* Fuzzes http/src/ws/ws_extension.h and ws_accept.h. A server agrees to at most what it wants, and says so in its reply. */
+/* Fuzzes http/src/ws/ws_extension.h and ws_accept.h. A server agrees to at most what it wants, and
+ * says so in its reply. */
 #include "ws/ws_accept.h"
 #include "ws/ws_extension.h"
 

@@ -1,4 +1,5 @@
-/* Tests of wire/sender.h over a socket pair. That bytes go through TLS is seen by the tests of client_ws.c. */
+/* Tests of wire/sender.h over a socket pair. That bytes go through TLS is seen by the tests of
+ * client_ws.c. */
 #include "wire/sender.h"
 
 #include <criterion/criterion.h>

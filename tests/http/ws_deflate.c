@@ -129,7 +129,8 @@ Test(ws_deflate, what_is_wrong_or_too_long)
 	free(zeros);
 }
 
-/* Expand a message of `count` pieces and an empty block, which comes at once or piece by piece; twice. */
+/* Expand a message of `count` pieces and an empty block, which comes at once or piece by piece;
+ * twice. */
 static int expand(struct eddy_str piece, size_t count, bool at_once)
 {
 	struct eddyi_ws_deflate in = { .side = { true, 15 }, .inflates = true };
@@ -160,7 +161,8 @@ static int expand(struct eddy_str piece, size_t count, bool at_once)
 
 Test(ws_deflate, streams_that_end_within_a_message)
 {
-	/* An empty stream, "Hello", and a stored block of 11 bytes; each is the last of its stream. */
+	/* An empty stream, "Hello", and a stored block of 11 bytes; each is the last of its
+	 * stream. */
 	struct eddy_str empty = EDDY_STR("\x03\x00"),
 			hello = EDDY_STR("\xf3\x48\xcd\xc9\xc9\x07\x00"),
 			stored = EDDY_STR("\x01\x0b\x00\xf4\xffhello world");

@@ -136,7 +136,8 @@ static void add_str(struct attributes *attributes, const char *name, struct eddy
 		add(attributes, eddy_field_str(name, value));
 }
 
-/* Get OpenTelemetry's name of a method, "_OTHER" outside of RFC 9110 and RFC 5789. Static memory. */
+/* Get OpenTelemetry's name of a method, "_OTHER" outside of RFC 9110 and RFC 5789. Static
+ * memory. */
 static const char *method_name(struct eddy_str method)
 {
 	static const char *const names[] = { "GET",     "HEAD",    "POST",  "PUT",  "DELETE",

@@ -68,8 +68,8 @@ struct eddy_events_channel_options {
 	unsigned replay_max; /* messages kept for clients that connect again; default 100 */
 	bool no_replay;      /* keep none, and do not number them */
 	bool greets;         /* send what is kept to clients without a last-event-id, too */
-	/* Unsent bytes of a subscriber. A subscriber with more is cut, connects again, and gets what
-	 * is kept. At most half as many bytes are kept for that. Default 1 MiB. */
+	/* Unsent bytes of a subscriber. A subscriber with more is cut, connects again, and gets
+	 * what is kept. At most half as many bytes are kept for that. Default 1 MiB. */
 	size_t lag_max;
 	uint64_t comment_ns; /* as of eddy_events_options */
 };
@@ -90,10 +90,11 @@ EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
 				 const struct eddy_events_message *message);
 
 /* Answer with the messages of a channel, from now on, or from behind the request's last-event-id,
- * if that is kept, else from the first that is kept. Return its result from the handler at once: the
- * stream then has no task and no buffer until something is published. A response that is compressed
- * keeps its task, as each has a compressor of its own: the call returns when the stream ends. A stop of
- * the server ends the stream. The channel must be valid until the call suspends. Suspends.
+ * if that is kept, else from the first that is kept. Return its result from the handler at once:
+ * the stream then has no task and no buffer until something is published. A response that is
+ * compressed keeps its task, as each has a compressor of its own: the call returns when the stream
+ * ends. A stop of the server ends the stream. The channel must be valid until the call suspends.
+ * Suspends.
  * Return: as eddy_res_events(); -EBUSY for a second subscription in one request. */
 EDDY_API int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res);
 

@@ -51,8 +51,8 @@ struct eddy_socket_outcome {
 	uint64_t duration_ns;    /* since the handshake */
 };
 
-/* Log fields, and values for eddy_local_get(), of a socket's handler; as for eddy_req_annotate(), but
- * borrowed until the socket's end. */
+/* Log fields, and values for eddy_local_get(), of a socket's handler; as for eddy_req_annotate(),
+ * but borrowed until the socket's end. */
 struct eddy_socket_notes {
 	const struct eddy_field *fields;
 	const struct eddy_local *locals;
@@ -65,14 +65,14 @@ struct eddy_observer {
 	/* Called when the exchange is over; `req` is still valid. Must not suspend. */
 	void (*end)(void *data, void *state, struct eddy_req *req,
 		    const struct eddy_outcome *outcome);
-	/* Called when the handler has accepted a socket's handshake, before the response is sent; may
-	 * be NULL. If the response is not sent, because a filter has replaced it or the client has
-	 * left, the socket ends with code 1006. `state` is of begin(). It may set `notes`. Must not
-	 * suspend. Return: the state for socket_end(), which the request does not own. */
+	/* Called when the handler has accepted a socket's handshake, before the response is sent;
+	 * may be NULL. If the response is not sent, because a filter has replaced it or the client
+	 * has left, the socket ends with code 1006. `state` is of begin(). It may set `notes`. Must
+	 * not suspend. Return: the state for socket_end(), which the request does not own. */
 	void *(*socket)(void *data, void *state, struct eddy_req *req,
 			struct eddy_socket_notes *notes);
-	/* Called when the socket is over; may be NULL. `socket` is NULL if there is no socket(). Must not
-	 * suspend. */
+	/* Called when the socket is over; may be NULL. `socket` is NULL if there is no socket().
+	 * Must not suspend. */
 	void (*socket_end)(void *data, void *socket, const struct eddy_socket_outcome *outcome);
 };
 

@@ -36,27 +36,29 @@ struct eddy_ws_room_options {
 	int level;
 };
 
-/* Make a room. `options` may be NULL. Any thread may call it. Return: NULL on allocation failure. */
+/* Make a room. `options` may be NULL. Any thread may call it. Return: NULL on allocation
+ * failure. */
 EDDY_WEBSOCKET_API struct eddy_ws_room *
 eddy_ws_room_new(const struct eddy_ws_room_options *options);
 
-/* Use the room in one more place, which gives it up as well. Any thread may call it. Return: `room`. */
+/* Use the room in one more place, which gives it up as well. Any thread may call it. Return:
+ * `room`. */
 EDDY_WEBSOCKET_API struct eddy_ws_room *eddy_ws_room_ref(struct eddy_ws_room *room);
 
 /* Give up the room, which is freed once its last member has left. NULL: does nothing. */
 EDDY_WEBSOCKET_API void eddy_ws_room_unref(struct eddy_ws_room *room);
 
-/* Let a socket take the messages that are sent from now on; it may be in many rooms. On the socket's
- * loop, also in .open: messages then follow the handshake. Never suspends. Does nothing if it is a
- * member, or closed.
+/* Let a socket take the messages that are sent from now on; it may be in many rooms. On the
+ * socket's loop, also in .open: messages then follow the handshake. Never suspends. Does nothing if
+ * it is a member, or closed.
  * Return: 0; -ENOMEM, also if `room` is NULL. */
 EDDY_WEBSOCKET_API int eddy_ws_room_join(struct eddy_ws_room *room, struct eddy_ws *ws);
 
 /* Let it take no further messages. On the socket's loop. Never suspends. */
 EDDY_WEBSOCKET_API void eddy_ws_room_leave(struct eddy_ws_room *room, struct eddy_ws *ws);
 
-/* Send a message to all members. It is copied. Messages that follow soon may leave with it, by one call
- * of the kernel. Any thread may call it. Never suspends.
+/* Send a message to all members. It is copied. Messages that follow soon may leave with it, by one
+ * call of the kernel. Any thread may call it. Never suspends.
  * Return: 0, also without members; -ENOBUFS if a loop has not yet taken .lag_max bytes of earlier
  * messages, and then no member gets it; -ENOMEM, also if `room` is NULL. */
 EDDY_WEBSOCKET_API int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type,

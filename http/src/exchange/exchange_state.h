@@ -84,7 +84,8 @@ struct eddy_res {
 	uint64_t announced_length;
 	uint64_t written;            /* bytes of the stream */
 	struct eddyi_events *events; /* of the stream; NULL: it has none */
-	/* Called when the handler has returned. A pointer, so that programs without events don't link them. */
+	/* Called when the handler has returned. A pointer, so that programs without events don't
+	 * link them. */
 	void (*end_events)(struct eddy_res *res);
 	bool goes_on; /* the stream, when the exchange has ended */
 	bool head_sent;

@@ -1,5 +1,5 @@
-/* observer.h: observers of requests; static probes (USDT), which are nops until traced; and timeline
- * entries for requests. */
+/* observer.h: observers of requests; static probes (USDT), which are nops until traced; and
+ * timeline entries for requests. */
 #ifndef EDDYI_OBSERVER_H
 #define EDDYI_OBSERVER_H
 

@@ -179,8 +179,8 @@ ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 	return req->stream->verbs->read(req, buf, len);
 }
 
-/* Whether the app's limit, or the share of the address, is exceeded. The taker's own bytes don't count for
- * the share: one body may take all memory. */
+/* Whether the app's limit, or the share of the address, is exceeded. The taker's own bytes don't
+ * count for the share: one body may take all memory. */
 static bool exceeds_body_memory(const struct eddy_app *app, const struct eddyi_holding *holding,
 				uint64_t own, uint64_t taken)
 {

@@ -24,7 +24,8 @@ void eddyi_req_layers_deinit(struct eddy_req *req);
  * Return: 0; -EBUSY, for a 503, if bodies take as much memory as they may. */
 int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes);
 
-/* Count bytes that a client has made an app hold in `*taken` and for the app and the party's address.
+/* Count bytes that a client has made an app hold in `*taken` and for the app and the party's
+ * address.
  * Return: whether they are within the limits; they are counted either way. */
 bool eddyi_take_body_memory(const struct eddy_app *app, struct eddyi_party *party, uint64_t *taken,
 			    size_t bytes);

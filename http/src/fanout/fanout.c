@@ -15,7 +15,8 @@ struct eddyi_post *eddyi_post_ref(struct eddyi_post *post)
 	return post;
 }
 
-/* Not recursive: a list may be long. Posts are freed in their order, as each has a reference to the next. */
+/* Not recursive: a list may be long. Posts are freed in their order, as each has a reference to the
+ * next. */
 void eddyi_post_unref(struct eddyi_fanout *fanout, struct eddyi_post *post)
 {
 	while (post && __atomic_sub_fetch(&post->refs, 1, __ATOMIC_ACQ_REL) == 0) {

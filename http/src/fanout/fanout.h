@@ -1,8 +1,9 @@
 /* fanout.h: messages that all receivers get in the same order, on whatever loop they are.
  *
- * The messages are a list of posts, whose last is empty: the next message fills it. A receiver is a place
- * in that list: it has not taken the message there, if there is one. A post is freed once all receivers
- * are behind it. A branch has the receivers of one loop, and a message of the loop that wakes them. */
+ * The messages are a list of posts, whose last is empty: the next message fills it. A receiver is a
+ * place in that list: it has not taken the message there, if there is one. A post is freed once all
+ * receivers are behind it. A branch has the receivers of one loop, and a message of the loop that
+ * wakes them. */
 #ifndef EDDYI_FANOUT_H
 #define EDDYI_FANOUT_H
 
@@ -37,7 +38,8 @@ struct eddyi_fanout {
  * Invariants:
  * 1. A branch has receivers, or `due` of them, or is waking one.
  * 2. `message` is posted while `due` is not 0.
- * 3. The first receivers are those that were woken least recently. The first `due` are woken next. */
+ * 3. The first receivers are those that were woken least recently. The first `due` are woken
+ *    next. */
 struct eddyi_branch {
 	struct eddy_node node;
 	struct eddyi_fanout *fanout;
@@ -58,13 +60,15 @@ struct eddyi_receiver {
 	void (*wake)(struct eddyi_receiver *receiver);
 };
 
-/* Allocate a structure of `size` bytes that begins with a fan-out, with one reference. The last frees it.
+/* Allocate a structure of `size` bytes that begins with a fan-out, with one reference. The last
+ * frees it.
  * Return: NULL on allocation failure. */
 void *eddyi_fanout_new(size_t size, void (*free_message)(void *message));
 void eddyi_fanout_ref(struct eddyi_fanout *fanout);
 void eddyi_fanout_unref(struct eddyi_fanout *fanout);
 
-/* Send a message of `len` bytes, which is taken unless this fails. The lock is held. Return: 0, -ENOMEM. */
+/* Send a message of `len` bytes, which is taken unless this fails. The lock is held. Return: 0,
+ * -ENOMEM. */
 int eddyi_fanout_send(struct eddyi_fanout *fanout, void *message, size_t len);
 
 /* Wake all receivers, at the next turn of their loops or in a later one. The lock is held. */
@@ -85,13 +89,14 @@ static inline struct eddyi_post *eddyi_post_next(const struct eddyi_post *post)
 	return __atomic_load_n(&post->next, __ATOMIC_ACQUIRE);
 }
 
-/* Begin a receiver on this loop, whose `wake` is set, at a post; NULL: at the newest. It is not woken for
- * messages that are there. Takes the reference, also on failure. Return: 0, -ENOMEM. */
+/* Begin a receiver on this loop, whose `wake` is set, at a post; NULL: at the newest. It is not
+ * woken for messages that are there. Takes the reference, also on failure. Return: 0, -ENOMEM. */
 int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddyi_fanout *fanout,
 			 struct eddyi_post *at);
 void eddyi_receiver_end(struct eddyi_receiver *receiver);
 
-/* Wake this one now, if there is anything to take. Does nothing while one of the loop is being woken. */
+/* Wake this one now, if there is anything to take. Does nothing while one of the loop is being
+ * woken. */
 void eddyi_receiver_flush(struct eddyi_receiver *receiver);
 
 /* Get the next message. Return: NULL if there is none yet. */

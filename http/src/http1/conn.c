@@ -21,8 +21,8 @@
 /* Fits into the inbox together with the rest of a buffer. */
 #define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
 
-/* Wait for bytes of a request. Close an evicted connection, and during a shutdown that is not patient
- * an idle one. */
+/* Wait for bytes of a request. Close an evicted connection, and during a shutdown that is not
+ * patient an idle one. */
 static void park(struct eddyi_conn *conn);
 
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)

@@ -1,5 +1,5 @@
-/* A connection whose response is the messages of a channel, after its exchange: it has no task. Comments
- * and the end of the stream are sent between the messages. */
+/* A connection whose response is the messages of a channel, after its exchange: it has no task.
+ * Comments and the end of the stream are sent between the messages. */
 #include "http1.h"
 
 #include "events/events_channel.h"

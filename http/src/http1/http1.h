@@ -36,8 +36,8 @@ enum eddyi_presence {
 };
 
 /* Invariants:
- * 1. While the receive of `parked` is armed and a task owns the connection, `wire.ahead` is set, and
- *    the task ends that receive before it reads the socket.
+ * 1. While the receive of `parked` is armed and a task owns the connection, `wire.ahead` is set,
+ *    and the task ends that receive before it reads the socket.
  * 2. The bytes of one armed receive fit into the inbox, whatever becomes of them. */
 struct eddyi_conn {
 	struct eddyi_parked parked;
@@ -59,8 +59,8 @@ struct eddyi_conn {
 
 /* ---- detecting that the client of a request in progress has disconnected ---- */
 
-/* A receive armed ahead detects it at once. Without one, a sweep, ten times a second, arms a poll for
- * requests that have been in progress for a while. Shorter ones cost a store and a branch. */
+/* A receive armed ahead detects it at once. Without one, a sweep, ten times a second, arms a poll
+ * for requests that have been in progress for a while. Shorter ones cost a store and a branch. */
 
 #define EDDYI_PRESENCE_NS (100 * EDDY_MS)
 
@@ -116,7 +116,8 @@ const struct eddyi_end *eddyi_conn_end(struct eddyi_conn *conn);
 
 /* ---- WebSockets ---- */
 
-/* Serve the connection as a socket, on the current task. It owns the connection from now on. Suspends. */
+/* Serve the connection as a socket, on the current task. It owns the connection from now on.
+ * Suspends. */
 void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *served);
 
 /* ---- event streams ---- */

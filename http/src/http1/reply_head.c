@@ -77,8 +77,10 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		PUT(writer, "connection: upgrade\r\n");
 		PUT(writer, "upgrade: websocket\r\n");
 	} else if (res->status == 426) {
-		put(writer, reply->keep ? EDDY_STR("connection: upgrade\r\n") :
-					  EDDY_STR("connection: close, upgrade\r\n"));
+		PUT(writer, "connection: upgrade");
+		if (!reply->keep)
+			PUT(writer, ", close");
+		PUT(writer, "\r\n");
 	} else if (!reply->keep) {
 		PUT(writer, "connection: close\r\n");
 	} else if (!req->head.minor) {

@@ -1,4 +1,5 @@
-/* A connection that has become a WebSocket: its link, whose receive is that of the parked connection. */
+/* A connection that has become a WebSocket: its link, whose receive is that of the parked
+ * connection. */
 #include "http1.h"
 
 #include "ws/ws_handshake.h"

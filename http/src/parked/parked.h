@@ -1,8 +1,8 @@
 /* parked.h: connections that wait on a loop without a stack, and the set of all of them.
  *
  * A parked connection is a structure with a receive armed on the ring, a timeout and a place in the
- * order of eviction (holders.h). Bytes that arrive resume it; it may then be busy with a task, which
- * parks it again. The set makes room for others, and ends all of them at a shutdown. */
+ * order of eviction (holders.h). Bytes that arrive resume it; it may then be busy with a task,
+ * which parks it again. The set makes room for others, and ends all of them at a shutdown. */
 #ifndef EDDYI_PARKED_H
 #define EDDYI_PARKED_H
 
@@ -20,7 +20,8 @@ struct eddyi_parked;
 /* Functions of each kind of connection. None of them suspends. */
 struct eddyi_parked_verbs {
 	/* Handle the result of a receive: `result` is its bytes or -errno, 0 at the end of the
-	 * stream; if `last`, it has ended. Idle: become busy, wait again, or close. Busy: keep it. */
+	 * stream; if `last`, it has ended. Idle: become busy, wait again, or close. Busy: keep
+	 * it. */
 	void (*resume)(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last);
 	/* Cancel the work of a busy one, which then closes. */
 	void (*evict)(struct eddyi_parked *parked);
@@ -106,7 +107,8 @@ struct eddyi_parked {
 
 /* ---- a connection ---- */
 
-/* Begin with a descriptor, as a member of `conns` that is busy. The owner has set the other members.
+/* Begin with a descriptor, as a member of `conns` that is busy. The owner has set the other
+ * members.
  * Return: 0; -EDQUOT if its address has reached its limit, -ENOMEM: it is no member. */
 int eddyi_parked_begin(struct eddyi_parked *parked, struct eddyi_conns *conns, int fd);
 
@@ -179,8 +181,8 @@ int eddyi_conns_evict(struct eddyi_conns *conns, uint64_t *ret_until_ns);
  * Return: whether there are any. */
 bool eddyi_conns_find_slow(struct eddyi_conns *conns);
 
-/* Make the next response of every member its last. Unless `patient`, close members without a part of
- * a request. */
+/* Make the next response of every member its last. Unless `patient`, close members without a part
+ * of a request. */
 void eddyi_conns_stop(struct eddyi_conns *conns, bool patient);
 
 /* Close members that wait for the rest of a head. */

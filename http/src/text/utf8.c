@@ -7,8 +7,8 @@
 #define WORD sizeof(uint64_t)
 #define NOT_ASCII UINT64_C(0x8080808080808080)
 
-/* The states of an automaton, as places in a word. The word of a byte has, at the place of each state,
- * the state that the byte leads to, so that a step is one shift. */
+/* The states of an automaton, as places in a word. The word of a byte has, at the place of each
+ * state, the state that the byte leads to, so that a step is one shift. */
 enum state {
 	BAD = 0,
 	WHOLE = 6,     /* between two characters */

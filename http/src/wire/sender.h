@@ -1,5 +1,5 @@
-/* sender.h: sends the bytes of a wire from the loop's stack, where no task can wait. The socket gets at once
- * what it takes without waiting; an op sends the rest. */
+/* sender.h: sends the bytes of a wire from the loop's stack, where no task can wait. The socket
+ * gets at once what it takes without waiting; an op sends the rest. */
 #ifndef EDDYI_SENDER_H
 #define EDDYI_SENDER_H
 
@@ -15,7 +15,8 @@ struct eddyi_sender_verbs {
 	struct eddy_str (*next)(struct eddyi_sender *sender);
 	/* The first `len` of them have been sent, or encrypted. */
 	void (*take)(struct eddyi_sender *sender, size_t len);
-	/* An op has ended, and no other is started. `error` is 0, or -errno if nothing more can be sent. */
+	/* An op has ended, and no other is started. `error` is 0, or -errno if nothing more can be
+	 * sent. */
 	void (*ended)(struct eddyi_sender *sender, int error);
 };
 

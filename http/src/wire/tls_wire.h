@@ -42,7 +42,8 @@ typedef int eddyi_tls_wire_take_fn(void *arg, const char *bytes, size_t len);
  * Return: 0 if more must be received; -errno; as `take`. */
 int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg);
 
-/* Pass received bytes to `take`, decrypted if need be, with those that the session has. Never suspends.
+/* Pass received bytes to `take`, decrypted if need be, with those that the session has. Never
+ * suspends.
  * Return: as eddyi_tls_wire_drain(); -ENOMEM. */
 static inline int eddyi_tls_wire_take(struct eddyi_wire *wire, struct eddy_str bytes,
 				      eddyi_tls_wire_take_fn *take, void *arg)

@@ -125,8 +125,8 @@ void eddyi_ws_buffer_deinit(struct eddyi_ws_buffer *buffer)
 	*buffer = (struct eddyi_ws_buffer){ 0 };
 }
 
-/* A peer may end the deflate stream within a message (RFC 7692 section 7.2.3.4). The next one may still
- * refer to the window. */
+/* A peer may end the deflate stream within a message (RFC 7692 section 7.2.3.4). The next one may
+ * still refer to the window. */
 static int begin_anew(struct eddyi_ws_stream *stream)
 {
 	Bytef *window = malloc((size_t)1 << EDDYI_WS_WINDOW_MAX);

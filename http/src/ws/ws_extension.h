@@ -20,8 +20,9 @@ struct eddyi_ws_extension {
 
 #define EDDYI_WS_EXTENSION_SIZE 160
 
-/* Accept an offer of a client, given the value of its field. `takeover`: both sides may have it. `reply`
- * becomes the value of the response's field. Return: false if there is no offer that it can accept. */
+/* Accept an offer of a client, given the value of its field. `takeover`: both sides may have it.
+ * `reply` becomes the value of the response's field. Return: false if there is no offer that it can
+ * accept. */
 bool eddyi_ws_extension_accept(struct eddy_str offers, bool takeover,
 			       struct eddyi_ws_extension *ret_agreed,
 			       char reply[EDDYI_WS_EXTENSION_SIZE]);

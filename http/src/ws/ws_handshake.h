@@ -1,4 +1,5 @@
-/* ws_handshake.h: the handshake of a server's WebSocket (RFC 6455 section 4.2), as the handler of a route. */
+/* ws_handshake.h: the handshake of a server's WebSocket (RFC 6455 section 4.2), as the handler of a
+ * route. */
 #ifndef EDDYI_WS_HANDSHAKE_H
 #define EDDYI_WS_HANDSHAKE_H
 

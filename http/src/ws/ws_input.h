@@ -13,8 +13,8 @@ enum eddyi_ws_kind {
 /* Invariants:
  * 1. In a data frame, `message` is the opcode of its message. `len` counts the payloads of the
  *    message, with that of the current frame.
- * 2. In a frame, `arrived` is less than `frame.len`, and of a control frame `bytes` has what has arrived.
- *    Outside of one, it has `head_len` bytes of the next head. */
+ * 2. In a frame, `arrived` is less than `frame.len`, and of a control frame `bytes` has what has
+ *    arrived. Outside of one, it has `head_len` bytes of the next head. */
 struct eddyi_ws_input {
 	bool is_server;     /* the peer masks its frames, and must */
 	bool may_compress;  /* RSV1 was negotiated */

@@ -8,7 +8,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-/* A payload that is copied behind its head: one piece of memory takes the kernel less time than two. */
+/* A payload that is copied behind its head: one piece of memory takes the kernel less time than
+ * two. */
 #define SMALL_MAX 256
 
 #define MESSAGES "eddy_websocket_messages_total", "Messages of WebSockets.", "direction"
@@ -169,8 +170,8 @@ static int append(struct eddyi_ws_output *output, struct eddy_node *queue,
 	return 0;
 }
 
-/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no others. The
- * first of the queue may be being sent. */
+/* A pong for the last ping is enough (RFC 6455 section 5.5.3): a peer that does not read gets no
+ * others. The first of the queue may be being sent. */
 static void drop_pong(struct eddyi_ws_output *output)
 {
 	struct queued *last = eddy_of(output->queue.prev, struct queued, node);

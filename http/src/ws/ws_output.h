@@ -1,4 +1,5 @@
-/* ws_output.h: the frames that a WebSocket sends. What the kernel does not take at once is queued. */
+/* ws_output.h: the frames that a WebSocket sends. Bytes that the kernel does not take at once are
+ * queued. */
 #ifndef EDDYI_WS_OUTPUT_H
 #define EDDYI_WS_OUTPUT_H
 
@@ -43,16 +44,16 @@ struct eddyi_ws_output {
 void eddyi_ws_output_init(struct eddyi_ws_output *output, bool masks);
 void eddyi_ws_output_deinit(struct eddyi_ws_output *output);
 
-/* Send a frame; sets whether it is masked. Messages of others wait for the end of one that has begun. Never
- * suspends. Return: 0; -ENOMEM; -EAGAIN without entropy. */
+/* Send a frame; sets whether it is masked. Messages of others wait for the end of one that has
+ * begun. Never suspends. Return: 0; -ENOMEM; -EAGAIN without entropy. */
 int eddyi_ws_output_put(struct eddyi_ws_output *output, struct eddyi_ws_frame *frame,
 			const char *payload);
 
 /* Most messages of one eddyi_ws_output_share(). */
 #define EDDYI_WS_SHARED_MAX 16
 
-/* Send framed messages. Never suspends. Return: 0; -ENOMEM; -ENOBUFS if more than `max` bytes would be
- * queued, and some of them are not sent. */
+/* Send framed messages. Never suspends. Return: 0; -ENOMEM; -ENOBUFS if more than `max` bytes would
+ * be queued, and some of them are not sent. */
 int eddyi_ws_output_share(struct eddyi_ws_output *output, struct eddyi_ws_shared *const *shared,
 			  size_t count, size_t max);
 

@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Messages that wait for the handler, in bytes, until receiving pauses: pings are answered as long. */
+/* Messages that wait for the handler, in bytes, until receiving pauses: pings are answered as
+ * long. */
 #define WAITING_MAX ((size_t)(64 * EDDY_KIB))
 /* For the peer's close frame. */
 #define CLOSE_NS (5 * EDDY_SECOND)
-/* Limit of a compressed message that expands to one of `message_max`, for bytes that don't compress. */
+/* Limit of a compressed message that expands to one of `message_max`, for bytes that don't
+ * compress. */
 #define DEFLATED_MAX(len) ((len) + (len) / 8 + 1024)
 /* Compressed bytes that are streamed expand in pieces of so many: to 1 MiB at most. */
 #define STREAMED_MAX ((size_t)EDDY_KIB)
@@ -67,7 +69,8 @@ static int await_change(struct eddy_ws *ws)
 
 /* ---- sending ---- */
 
-/* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as eddyi_ws_output_put(). */
+/* Nothing follows a close frame, which a room may have sent. Return: 0; -EPIPE; as
+ * eddyi_ws_output_put(). */
 static int put_frame(struct eddy_ws *ws, struct eddyi_ws_frame *frame, const char *payload)
 {
 	if (ws->rooms)
@@ -94,7 +97,8 @@ static bool has_room(const struct eddy_ws *ws)
 
 /* ---- memory ---- */
 
-/* Count what messages take beyond what each connection may. Return: whether the server has memory left. */
+/* Count what messages take beyond what each connection may. Return: whether the server has memory
+ * left. */
 static bool count_memory(struct eddy_ws *ws)
 {
 	size_t all = ws->waiting + (ws->given ? ws->given->len : 0),
@@ -143,8 +147,8 @@ void eddyi_ws_deinit(struct eddy_ws *ws)
 	ws->state = EDDYI_WS_OVER;
 }
 
-/* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them; finish
- * once nothing uses the socket. */
+/* Go on with the end: half-close once all frames are sent, so that the peer gets the last of them;
+ * finish once nothing uses the socket. */
 static void settle(struct eddy_ws *ws)
 {
 	if (!ws->link || eddyi_sender_is_busy(&ws->output.sender))
@@ -313,7 +317,7 @@ static int deliver(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 
 	if (reserve(ws, 0) < 0)
 		return -ENOMEM;
-	/* What has expanded may have taken much more than it needs. */
+	/* Expanding may have taken much more memory than the result needs. */
 	if (ws->input.is_compressed && ws->message.size > 2 * ws->message.len &&
 	    (item = realloc(ws->message.bytes, ws->message.len)))
 		ws->message.bytes = (char *)item;
@@ -393,8 +397,8 @@ static int take_piece(struct eddy_ws *ws, const struct eddyi_ws_event *event)
 	return event->is_last || (ws->options->streams && fresh.len) ? deliver(ws, event) : 0;
 }
 
-/* Handle plain bytes, until the socket is closed. A few compressed bytes may expand to many: no more do than
- * a handler has room for. Return: how many are left. */
+/* Handle plain bytes, until the socket is closed. A few compressed bytes may expand to many: no
+ * more do than a handler has room for. Return: how many are left. */
 static size_t parse(struct eddy_ws *ws, struct eddy_str rest)
 {
 	size_t max = ws->input.may_compress && ws->options->streams ? STREAMED_MAX : SIZE_MAX;
@@ -454,8 +458,8 @@ static int take(void *arg, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Receive the rest of a large payload into its place, without a buffer in between. Pieces are unmasked and
- * checked while the processor's cache has them. */
+/* Receive the rest of a large payload into its place, without a buffer in between. Pieces are
+ * unmasked and checked while the processor's cache has them. */
 static void receive_directly(struct eddy_ws *ws)
 {
 	size_t left = direct_len(ws);
@@ -486,8 +490,8 @@ void eddyi_ws_received(struct eddy_ws *ws, struct eddy_str bytes, int error)
 		ws->is_direct = bytes.len >= DIRECT_MIN && !eddy_op_is_started(ws->receiving) &&
 				!wire->tls && !ws->options->streams;
 		r = eddyi_tls_wire_take(wire, bytes, take, ws);
-		/* A task receives the rest, unless it is busy. It uses the memory at once, and that of another
-		 * socket next. */
+		/* A task receives the rest, unless it is busy. It uses the memory at once, and that
+		 * of another socket next. */
 		if (direct_len(ws) && ws->is_awaited && ws->state < EDDYI_WS_CLOSED)
 			wake(ws);
 		else if (ws->has_task)
@@ -690,7 +694,8 @@ int eddy_ws_recv(struct eddy_ws *ws, struct eddy_ws_message *ret_message)
 	if (!ws->link)
 		return -EINVAL;
 	free_given(ws);
-	/* Others are served between messages that take much time for the few bytes that they came in. */
+	/* Others are served between messages that take much time for the few bytes that they came
+	 * in. */
 	r = ws->rest.len ? eddy_yield() : 0;
 	if (r < 0)
 		return r;
@@ -749,7 +754,8 @@ static int send_piece(struct eddy_ws *ws, uint8_t opcode, struct eddy_str bytes,
 	if (r == 0)
 		r = put_frame(ws, &frame, bytes.ptr);
 	eddyi_ws_buffer_deinit(&packed);
-	/* The rest of a message that has begun can't be left out, and neither can compressed bytes. */
+	/* The rest of a message that has begun can't be left out, and neither can compressed
+	 * bytes. */
 	if (r < 0 && r != -EPIPE && (!first || (ws->packs && r != -ECANCELED && r != -ENOBUFS)))
 		eddyi_ws_abort(ws, -ECONNRESET);
 	if (r < 0 || is_last)

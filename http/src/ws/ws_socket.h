@@ -1,8 +1,9 @@
 /* ws_socket.h: a WebSocket between its connection and its handler.
  *
- * Bytes that arrive are parsed on the loop's stack, into messages that the handler takes; control frames
- * are answered there. Frames to send go to the kernel at once; the rest is queued, and an op sends it.
- * The connection below is a link: http1/ has that of a server, client/ that of a client. */
+ * Bytes that arrive are parsed on the loop's stack, into messages that the handler takes; control
+ * frames are answered there. Frames to send go to the kernel at once; the rest is queued, and an op
+ * sends it. The connection below is a link: http1/ has that of a server, client/ that of a
+ * client. */
 #ifndef EDDYI_WS_SOCKET_H
 #define EDDYI_WS_SOCKET_H
 
@@ -19,13 +20,14 @@ struct eddyi_ws_item;
 
 /* The connection below. None of these functions suspends. */
 struct eddyi_ws_link {
-	/* Receive by the op of the socket, which is not started: eddyi_ws_received() gets the results. */
+	/* Receive by the op of the socket, which is not started: eddyi_ws_received() gets the
+	 * results. */
 	void (*receive)(struct eddy_ws *ws);
-	/* Messages have come for a socket that has no task. Return: false if no task can be started.
-	 * Of a server. */
+	/* Messages have come for a socket that has no task. Return: false if no task can be
+	 * started. Of a server. */
 	bool (*start)(struct eddy_ws *ws);
-	/* Close the connection, and free the socket. Nothing uses them any more, except the task that
-	 * frees a client's. */
+	/* Close the connection, and free the socket. Nothing uses them any more, except the task
+	 * that frees a client's. */
 	void (*finish)(struct eddy_ws *ws);
 };
 
@@ -38,8 +40,8 @@ enum eddyi_ws_state {
 };
 
 /* Invariants:
- * 1. `receiving` is started until the socket is OVER, unless enough waits for the handler, the peer has
- *    broken a rule, or a task receives directly.
+ * 1. `receiving` is started until the socket is OVER, unless enough waits for the handler, the peer
+ *    has broken a rule, or a task receives directly.
  * 2. The socket is finished once it is OVER, and has no task, no senders and no op. */
 struct eddy_ws {
 	const struct eddyi_ws_link *link; /* NULL: it has not begun */
@@ -70,8 +72,8 @@ struct eddy_ws {
 	uint64_t heard_ns;  /* when the last bytes came */
 	uint64_t pinged_ns; /* when a ping was sent since then; 0: none was */
 	unsigned senders;   /* tasks that send, or wait for that */
-	/* Of eddy_ws_recv() once it is CLOSED. Before, of a peer that has broken a rule, of which the
-	 * handler is told behind the messages that it has not answered. */
+	/* Of eddy_ws_recv() once it is CLOSED. Before, of a peer that has broken a rule, of which
+	 * the handler is told behind the messages that it has not answered. */
 	int result;
 	const struct eddy_socket_notes *notes; /* of the handler; NULL: none */
 	struct eddyi_utf8 utf8;                /* of the message */
@@ -89,11 +91,12 @@ struct eddy_ws {
 /* Fill in the defaults of zero fields, and register the metrics of sockets. */
 void eddyi_ws_options_fill(struct eddy_ws_options *options);
 
-/* Begin with a zeroed socket whose `options` and, of a server, `app` and `party` are set. Until the connection is there, what is
- * sent is queued. */
+/* Begin with a zeroed socket whose `options` and, of a server, `app` and `party` are set. Until the
+ * connection is there, what is sent is queued. */
 void eddyi_ws_init(struct eddy_ws *ws);
 
-/* Compress messages, as the handshake has agreed for those that it sends and those that it receives. */
+/* Compress messages, as the handshake has agreed for those that it sends and those that it
+ * receives. */
 void eddyi_ws_compress(struct eddy_ws *ws, struct eddyi_ws_side sends,
 		       struct eddyi_ws_side receives);
 

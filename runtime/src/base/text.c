@@ -95,7 +95,8 @@ int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value)
 	return 0;
 }
 
-/* Count the digits of a number: from its bits, by log10(2) as 1233 / 4096, which may be one short. */
+/* Count the digits of a number: from its bits, by log10(2) as 1233 / 4096, which may be one
+ * short. */
 static size_t count_digits(uint64_t value)
 {
 	/* clang-format off */

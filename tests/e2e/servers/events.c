@@ -3,9 +3,11 @@
  *     events [--replay N] [--no-replay] [--greets] [--lag BYTES] [--comment MS] [--compression]
  *            [--cert FILE --key FILE [--no_ktls]]
  *
- * GET /feed subscribes to a channel; POST /publish sends its body there, from a thread of its own with ?thread, and ?count=N times;
- * POST /end ends the channel; GET /ended subscribes to one that ends while the head is sent. GET /wait begins a stream and waits for ever, and a record says what has ended that. GET /all sends messages
- * of every kind. POST /lines sends its body as one message, of the id and event that the query has.
+ * GET /feed subscribes to a channel; POST /publish sends its body there, from a thread of its own
+ * with ?thread, and ?count=N times; POST /end ends the channel; GET /ended subscribes to one that
+ * ends while the head is sent. GET /wait begins a stream and waits for ever, and a record says what
+ * has ended that. GET /all sends messages of every kind. POST /lines sends its body as one message,
+ * of the id and event that the query has.
  */
 #include "settings.h"
 

@@ -2,7 +2,8 @@
  *
  *     limits [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL] [SWITCH]…
  *
- * What other switches there are is in settings.h. With a collector it is traced, and does not wait long for it.
+ * What other switches there are is in settings.h. With a collector it is traced, and does not wait
+ * long for it.
  */
 #include "handlers.h"
 #include "limits_parts.h"

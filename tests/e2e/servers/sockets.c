@@ -3,12 +3,13 @@
  *     sockets [--max BYTES] [--queue-max BYTES] [--ping MS] [--pong MS] [--deflate] [--takeover] [--lag-max BYTES]
  *             [--skips] [--cert FILE --key FILE]
  *
- * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces. /close closes the socket
- * with the code that a message says, "4000 REASON". /busy sends each message back after a second. /again returns -EAGAIN
- * after a message, without .parks. /half begins a message and does not end it; /endless sends pieces of one until it is
- * closed; /leaves returns at once. All of /room get each message that one sends, but "flood" brings 20 MB, and its sender
- * "after" in between; at /early sockets join it before the handshake is answered, and do there as the query says. /rooms
- * joins many rooms, and gets 12 MB before it gets their messages.
+ * GET /echo sends each message back; /parked does so on a route with .parks, /pieces by pieces.
+ * /close closes the socket with the code that a message says, "4000 REASON". /busy sends each
+ * message back after a second. /again returns -EAGAIN after a message, without .parks. /half begins
+ * a message and does not end it; /endless sends pieces of one until it is closed; /leaves returns
+ * at once. All of /room get each message that one sends, but "flood" brings 20 MB, and its sender
+ * "after" in between; at /early sockets join it before the handshake is answered, and do there as
+ * the query says. /rooms joins many rooms, and gets 12 MB before it gets their messages.
  */
 #include "settings.h"
 

@@ -3,10 +3,11 @@
  *     ws_client [--ca FILE] [--deflate] [--takeover] [--protocol NAME] [--sizes PIECES] [--code CODE] URL MESSAGE…
  *     ws_client [--deflate] [--takeover] --first N --last N URL
  *
- * The first sends messages of text, and writes a line for each that is sent back; then it closes the socket, and writes the
- * code of the server. Or it writes "-ERRNO TEXT". With --sizes it sends messages of 0 bytes to 1 MiB before, in so many
- * pieces, and writes how many came back as they were. The second runs cases of a fuzzing server of the Autobahn test suite, which
- * has its own URLs: it sends each message back, and asks for the reports. `--last 0` is the last that there is.
+ * The first sends messages of text, and writes a line for each that is sent back; then it closes
+ * the socket, and writes the code of the server. Or it writes "-ERRNO TEXT". With --sizes it sends
+ * messages of 0 bytes to 1 MiB before, in so many pieces, and writes how many came back as they
+ * were. The second runs cases of a fuzzing server of the Autobahn test suite, which has its own
+ * URLs: it sends each message back, and asks for the reports. `--last 0` is the last that there is.
  */
 #include "settings.h"
 
