@@ -138,7 +138,7 @@ EDDY_WEBSOCKET_API int eddy_ws_send(struct eddy_ws *ws, enum eddy_ws_type type,
 
 /* Send a message in pieces. Messages of other tasks wait for its end, which the same task sends: a
  * handler that returns before, also with -EAGAIN, closes the socket with 1011. Compressed pieces may
- * be sent with a later one. Otherwise as eddy_ws_send(). */
+ * be sent with a later one. Suspends, and returns, as eddy_ws_send(). */
 EDDY_WEBSOCKET_API int eddy_ws_send_some(struct eddy_ws *ws, enum eddy_ws_type type,
 					 struct eddy_str bytes, bool is_last);
 

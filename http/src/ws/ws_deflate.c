@@ -182,7 +182,7 @@ static int finish(struct eddyi_ws_deflate *deflate, struct eddyi_ws_buffer *out,
 
 	if (deflate->inflates)
 		return run(deflate->stream, eddy_str(tail, sizeof(tail)), 0, out, max);
-	r = run(deflate->stream, eddy_str(NULL, 0), Z_SYNC_FLUSH, out, max);
+	r = run(deflate->stream, EDDY_STR(""), Z_SYNC_FLUSH, out, max);
 	if (r == 0 && out->len - before > sizeof(tail)) {
 		out->len -= sizeof(tail);
 	} else if (r == 0) {
