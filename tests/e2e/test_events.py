@@ -413,8 +413,8 @@ class Channels(Events):
         each = (server.rss() - before) / 500
         print(f'{each:.0f} bytes for each of 500 parked streams, {per_idle:.0f} for an idle connection')
         if 'EDDY_SERVER_WRAP' not in os.environ and not is_sanitized():
-            # Of TLS, 58 KB are of wolfSSL, and threads that shake hands keep some memory of their own.
-            self.assertLess(each, 96 * KIB if self.secure else 2 * KIB)
+            # Of TLS, 58 KB are of wolfSSL; some runs take 20 or 38 KB more.
+            self.assertLess(each, 128 * KIB if self.secure else 2 * KIB)
 
 
 class SecureHandlers(Handlers):
