@@ -427,7 +427,7 @@ test('an upload that the server has discarded is told after a reload', {}, async
 
 test('a device that is online again goes on at once', { init: () => (window.setTimeout = (set => (act, ms, ...args) => set(act, ms === 60000 ? 60000 : ms > 700 && ms < 10000 ? 1e6 : ms, ...args))(setTimeout)) }, async s => {
 	const content = random(8 * MIB);
-	s.wire.rate.up = 2 * MIB;
+	s.wire.rate.up = MIB / 2;
 	await s.choose({ 'online.bin': content });
 	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0.2);
 	s.wire.cutAll();
