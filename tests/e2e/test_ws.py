@@ -387,12 +387,13 @@ class Rooms(Sockets):
 
     def test_rooms_joined_at_the_handshake(self):
         """Messages that are sent before the response follow it; a handshake that is rejected leaves the room."""
-        server = self.serve_sockets()
+        server, fields = self.serve_sockets('--deflate'), (DEFLATE, 'Sec-WebSocket-Protocol: echo')
         with Socket(server, '/early') as ws:
             self.assertEqual(ws.message(), (TEXT, b'welcome'))
             for what in ('reject', 'recv', 'send'):
-                with Socket(server, f'/early?{what}') as other:
+                with Socket(server, f'/early?{what}', *fields) as other:
                     self.assertEqual(other.response.status, 403, what)
+                    self.assertNotIn('sec-websocket', other.response.raw)
                 self.assertEqual(ws.message(), (TEXT, b'welcome'))
             with Socket(server, '/early?close') as other:
                 self.assertEqual(other.message(), (TEXT, b'welcome'))

@@ -136,6 +136,9 @@ static int shake(struct eddy_req *req, struct eddy_res *res)
 	eddyi_ws_init(&served->ws);
 	r = respond(req, res, &served->ws);
 	if (r != 0) {
+		eddy_res_remove(res, "sec-websocket-accept");
+		eddy_res_remove(res, "sec-websocket-protocol");
+		eddy_res_remove(res, "sec-websocket-extensions");
 		eddyi_ws_deinit(&served->ws);
 		free(served);
 		return r;
