@@ -10,8 +10,7 @@
 /* The text, a bit, and its length in eight bytes. */
 #define PADDED ((TEXT_LEN + 9 + BLOCK - 1) / BLOCK * BLOCK)
 
-/* ---- SHA-1 (FIPS 180-4), which no secret depends on here: a build without TLS has no other
- * ---- */
+/* ---- SHA-1 (FIPS 180-4): no secret depends on it here; a build without TLS has no other ---- */
 
 static uint32_t rotate(uint32_t value, int bits)
 {
