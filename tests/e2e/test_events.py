@@ -393,7 +393,7 @@ class Channels(Events):
 
     def test_memory(self):
         """Of 500 parked subscribers, measured. Meson lets malloc() fill what it gives, used or not: not here."""
-        server = self.events('--workers', 1, env={'MALLOC_PERTURB_': '0'})
+        server = self.events('--workers', 1, '--head_timeout', 60000, env={'MALLOC_PERTURB_': '0'})
         for _ in range(30):
             self.ask(server, request('GET', '/nothing'))
         idle = [self.dial(server) for _ in range(250)]

@@ -144,7 +144,7 @@ class TheTableOfConnectionsIsFull(Crowded):
                 crowd = [self.dial(server, '127.0.0.2', data, **options) for _ in range(400)]
                 for _ in range(3):
                     began = time.monotonic() - server.queued()
-                    with Wire(server.port, source='127.0.0.1') as wire:
+                    with Wire(server.port, timeout=60, source='127.0.0.1') as wire:
                         self.assertServes(wire)
                     self.assertLess(time.monotonic() - server.queued() - began, 5)
                     for wire in crowd if what != 'answers' else ():

@@ -21,9 +21,9 @@ DATA = pattern(3 * RECORD).replace(b'\0', b'\1')
 class Records(TlsCase):
     sizes = EDGES
 
-    def each(self, check):
-        """Of both versions and all suites."""
-        for version in (V12, V13):
+    def each(self, check, versions=(V12, V13)):
+        """Of these versions and all suites."""
+        for version in versions:
             for suite in SUITES:
                 with self.subTest(version=hex(version), suite=suite):
                     check(version, suite, FRAME[version][suite])
@@ -111,7 +111,7 @@ class Records(TlsCase):
         self.each(lambda version, suite, _frame: self.assertTrue(
             fetch(Context(version, suite, cert='server'), play, urls=len(bodies)) == want))
 
-    def test_the_client_sends(self):
+    def check_what_the_client_sends(self, version):
         """Likewise, but for the beginning of a connection."""
         path = os.path.join(self.folder(), 'f')
 
@@ -132,7 +132,13 @@ class Records(TlsCase):
                     whole, rest = divmod(head + length, RECORD)
                     self.assertEqual(seen, FIRST + [RECORD] * (whole - 1) + [rest] * (rest > 0))
                 self.assertEqual(fetch(Context(version, suite, cert='server'), play, '--put', path), b'200 \n')
-        self.each(check)
+        self.each(check, (version,))
+
+    def test_the_client_sends_by_tls_1_2(self):
+        self.check_what_the_client_sends(V12)
+
+    def test_the_client_sends_by_tls_1_3(self):
+        self.check_what_the_client_sends(V13)
 
     def test_too_long_ones_are_refused(self):
         server = self.secure()
