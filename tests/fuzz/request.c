@@ -28,7 +28,8 @@ static void check_head(const struct eddyi_request_head *request, struct eddyi_ar
 	if (!head->target.path.ptr || head->header_count > limits.header_count_max)
 		abort();
 	if (request->framing == EDDYI_BODY_CHUNKED &&
-	    (!head->minor || eddyi_head_find(head, EDDY_STR("content-length")).ptr))
+	    (head->version == EDDY_HTTP_1_0 ||
+	     eddyi_head_find(head, EDDY_STR("content-length")).ptr))
 		abort();
 	for (unsigned i = 0; i < head->header_count; i++) {
 		bytes += head->headers[i].name.len + head->headers[i].value.len;

@@ -19,7 +19,7 @@ static void begin(void)
 	req = eddyi_req_new(app, NULL, sizeof(*req));
 	cr_assert(req != NULL);
 	req->head.method = EDDYI_METHOD_GET;
-	req->head.minor = 1;
+	req->head.version = EDDY_HTTP_1_1;
 }
 
 static void end(void)
@@ -68,7 +68,7 @@ Test(reply_head, of_a_body_whose_length_is_not_known)
 	cr_expect(reply.chunked);
 	cr_expect(reply.keep);
 	/* HTTP/1.0 knows no chunks: the end of the connection is that of the body. */
-	req->head.minor = 0;
+	req->head.version = EDDY_HTTP_1_0;
 	reply = expect_head(5, true, "200 OK", "connection: close\r\n");
 	cr_expect(not(reply.chunked));
 	cr_expect(not(reply.keep));
@@ -95,7 +95,7 @@ Test(reply_head, says_whether_the_connection_is_kept)
 {
 	cr_expect(not(
 		expect_head(5, false, "200 OK", "content-length: 5\r\nconnection: close\r\n").keep));
-	req->head.minor = 0;
+	req->head.version = EDDY_HTTP_1_0;
 	cr_expect(expect_head(5, true, "200 OK", "content-length: 5\r\nconnection: keep-alive\r\n")
 			  .keep);
 }

@@ -106,7 +106,8 @@ Test(request_head, reads_fields)
 		cr_expect(eq(sz, eddyi_head_find(&head, EDDY_STR("x-two")).len, 0));
 		cr_expect(eddyi_head_find(&head, EDDY_STR("x-three")).ptr == NULL);
 		cr_expect(request.framing == EDDYI_BODY_LENGTH && head.length == 42);
-		cr_expect(request.expect_continue && request.keep_alive && head.minor == 1);
+		cr_expect(request.expect_continue && request.keep_alive &&
+			  head.version == EDDY_HTTP_1_1);
 	}
 	eddyi_arena_deinit(&arena);
 }

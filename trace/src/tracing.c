@@ -191,6 +191,9 @@ static void add_outcome(struct attributes *attributes, const struct eddy_outcome
 static void gather(struct attributes *attributes, const struct visit *visit,
 		   const struct eddy_req *req, const struct eddy_outcome *outcome)
 {
+	static const char *const versions[] = {
+		[EDDY_HTTP_1_0] = "1.0", [EDDY_HTTP_1_1] = "1.1", [EDDY_HTTP_2] = "2"
+	};
 	struct eddy_str method = eddy_req_method(req);
 	const char *known = method_name(method);
 
@@ -203,7 +206,7 @@ static void gather(struct attributes *attributes, const struct visit *visit,
 	add_server(attributes, req);
 	add_client(attributes, req);
 	add(attributes,
-	    eddy_field_text("network.protocol.version", eddy_req_minor(req) ? "1.1" : "1.0"));
+	    eddy_field_text("network.protocol.version", versions[eddy_req_version(req)]));
 	add(attributes, eddy_field_str("request_id",
 				       eddy_str(attributes->id, write_id(visit, attributes->id))));
 	add_outcome(attributes, outcome);

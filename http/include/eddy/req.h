@@ -21,8 +21,10 @@ struct eddy_event;
 /* Get the method's name, as sent. */
 EDDY_API struct eddy_str eddy_req_method(const struct eddy_req *req);
 
-/* Get the minor version of HTTP/1 that the client speaks: 0 or 1. */
-EDDY_API unsigned eddy_req_minor(const struct eddy_req *req);
+enum eddy_http_version { EDDY_HTTP_1_0, EDDY_HTTP_1_1, EDDY_HTTP_2 };
+
+/* Get the version of HTTP that the request came by. */
+EDDY_API enum eddy_http_version eddy_req_version(const struct eddy_req *req);
 
 /* Get the target's path, not decoded, without dot segments (RFC 3986 section 5.2.4). */
 EDDY_API struct eddy_str eddy_req_target_path(const struct eddy_req *req);

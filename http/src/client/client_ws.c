@@ -161,7 +161,7 @@ static struct eddy_str field(struct handshake *shake, const char *name)
 
 static bool has_upgraded(struct handshake *shake)
 {
-	return shake->head.minor &&
+	return shake->head.version == EDDY_HTTP_1_1 &&
 	       eddyi_syntax_has_member(field(shake, "connection"), EDDY_STR("upgrade")) &&
 	       eddy_str_eq_nocase(field(shake, "upgrade"), EDDY_STR("websocket"));
 }
@@ -249,7 +249,7 @@ static int open_socket(struct handshake *shake, struct eddy_response *response)
 	shake->head = (struct eddyi_head){ .arena = &shake->arena,
 					   .headers = head->headers,
 					   .header_count = head->header_count,
-					   .minor = head->minor };
+					   .version = head->minor ? EDDY_HTTP_1_1 : EDDY_HTTP_1_0 };
 	r = check_response(shake, head->status);
 	if (head->status != 101)
 		return r;

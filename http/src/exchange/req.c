@@ -14,9 +14,9 @@ struct eddy_str eddy_req_method(const struct eddy_req *req)
 	return req->head.method_name;
 }
 
-unsigned eddy_req_minor(const struct eddy_req *req)
+enum eddy_http_version eddy_req_version(const struct eddy_req *req)
 {
-	return req->head.minor;
+	return req->head.version;
 }
 
 struct eddy_str eddy_req_target_path(const struct eddy_req *req)

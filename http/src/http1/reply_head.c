@@ -83,7 +83,7 @@ static void put_head(struct writer *writer, const struct eddyi_reply *reply,
 		PUT(writer, "\r\n");
 	} else if (!reply->keep) {
 		PUT(writer, "connection: close\r\n");
-	} else if (!req->head.minor) {
+	} else if (req->head.version == EDDY_HTTP_1_0) {
 		PUT(writer, "connection: keep-alive\r\n");
 	}
 	PUT(writer, "\r\n");
@@ -96,7 +96,7 @@ void eddyi_reply_begin(struct eddyi_reply *reply, const struct eddy_req *req, ui
 	bool has_body = eddyi_status_has_body(res->status);
 
 	reply->length = res->unsized || !has_body ? EDDY_LENGTH_UNKNOWN : length;
-	reply->chunked = res->unsized && has_body && req->head.minor > 0;
+	reply->chunked = res->unsized && has_body && req->head.version != EDDY_HTTP_1_0;
 	reply->silent = !has_body || req->head.method == EDDYI_METHOD_HEAD;
 	/* Without chunks, an unsized body ends with the connection. */
 	reply->keep = may_keep && (!res->unsized || !has_body || reply->chunked);

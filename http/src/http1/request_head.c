@@ -236,7 +236,7 @@ bool eddyi_head_lines_are_clean(struct eddy_str head)
 struct fields {
 	const struct eddyi_header *headers;
 	unsigned count;
-	unsigned minor; /* HTTP/1.minor, 0 or 1 */
+	enum eddy_http_version version;
 	enum eddyi_method method;
 	uint64_t content_length; /* value of the field */
 };
@@ -352,7 +352,7 @@ static int judge_body(const struct fields *fields, const struct summary *summary
 	if (summary->content_types > 1)
 		return refuse_for(meaning, 400, "there is more than one content-type");
 	if (summary->transfer_encodings) {
-		if (!fields->minor)
+		if (fields->version == EDDY_HTTP_1_0)
 			return refuse_for(meaning, 400,
 					  "transfer-encoding is not allowed in HTTP/1.0");
 		if (summary->content_lengths)
@@ -385,7 +385,7 @@ static int judge_host(const struct fields *fields, const struct summary *summary
 
 	if (summary->hosts > 1)
 		return refuse_for(meaning, 400, "there is more than one host field");
-	if (!summary->hosts && fields->minor)
+	if (!summary->hosts && fields->version != EDDY_HTTP_1_0)
 		return refuse_for(meaning, 400, "the host field is missing");
 	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
 		return refuse_for(meaning, 400, "the host is malformed");
@@ -399,7 +399,7 @@ static int judge_wishes(const struct fields *fields, const struct summary *summa
 {
 	struct eddy_str version = summary->websocket_version;
 
-	if (!fields->minor)
+	if (fields->version == EDDY_HTTP_1_0)
 		return 200;
 	if (summary->expects && !summary->expects_continue)
 		return refuse_for(meaning, 417, "the only supported expectation is 100-continue");
@@ -424,8 +424,8 @@ static int judge_meaning(const struct fields *fields, struct meaning *ret_meanin
 		status = judge_body(fields, &summary, ret_meaning);
 	if (status == 200)
 		status = judge_wishes(fields, &summary, ret_meaning);
-	ret_meaning->keep_alive = fields->minor ? !summary.close :
-						  summary.keep_alive && !summary.close;
+	ret_meaning->keep_alive = !summary.close &&
+				  (summary.keep_alive || fields->version != EDDY_HTTP_1_0);
 	return status;
 }
 
@@ -435,7 +435,7 @@ static int judge_fields(struct eddyi_request_head *request)
 	const struct fields fields = {
 		.headers = head->headers,
 		.count = head->header_count,
-		.minor = head->minor,
+		.version = head->version,
 		.method = head->method,
 		.content_length = request->parser.content_length,
 	};
@@ -460,7 +460,7 @@ static int judge(struct eddyi_request_head *request)
 	if (!eddyi_head_lines_are_clean(eddy_str(request->bytes, request->len)))
 		return eddyi_request_head_refuse(
 			request, 400, "a line of the head is folded or does not end in CRLF");
-	head->minor = request->parser.http_minor;
+	head->version = request->parser.http_minor ? EDDY_HTTP_1_1 : EDDY_HTTP_1_0;
 	if (request->parser.http_major != 1)
 		return eddyi_request_head_refuse(
 			request, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");

@@ -137,7 +137,7 @@ static int interim(struct eddy_req *req, int status, const struct eddy_header *f
 	EDDY_AUTO(eddyi_arena_deinit) struct eddyi_arena arena = { 0 };
 	struct eddy_str head;
 
-	if (!req->head.minor)
+	if (req->head.version == EDDY_HTTP_1_0)
 		return 0;
 	head = eddyi_reply_interim(&arena, status, fields);
 	return head.ptr ? eddyi_wire_send(wire_of(req), head.ptr, head.len) : -ENOMEM;

@@ -6,6 +6,8 @@
 #include "target.h"
 #include "text/arena.h"
 
+#include <eddy/req.h>
+
 struct eddyi_header {
 	struct eddy_str name;
 	struct eddy_str value; /* without surrounding blanks */
@@ -27,7 +29,7 @@ struct eddyi_head {
 	struct eddy_str host;
 	struct eddyi_header *headers;
 	unsigned header_count;
-	unsigned minor;      /* of the version, HTTP/1.minor */
+	enum eddy_http_version version;
 	uint64_t length;     /* of the body; EDDY_LENGTH_UNKNOWN if only its end will tell */
 	const char *problem; /* why the head is rejected; static text */
 };

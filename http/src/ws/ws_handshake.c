@@ -39,7 +39,7 @@ static bool allows(const char *const *origins, struct eddy_str origin)
 /* Return: 0; otherwise as a handler. */
 static int check(struct eddy_req *req, struct eddy_res *res, const char *const *origins)
 {
-	if (req->head.method != EDDYI_METHOD_GET || !req->head.minor ||
+	if (req->head.method != EDDYI_METHOD_GET || req->head.version != EDDY_HTTP_1_1 ||
 	    !has_token(req, "connection", "upgrade") || !has_token(req, "upgrade", "websocket") ||
 	    !eddy_str_eq_z(eddy_req_header_joined(req, "sec-websocket-version"), VERSION))
 		return refuse_upgrade(req, res);
