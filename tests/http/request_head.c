@@ -112,6 +112,17 @@ Test(request_head, reads_fields)
 	eddyi_arena_deinit(&arena);
 }
 
+Test(request_head, knows_methods)
+{
+	static const char *const known[] = { "GET", "PATCH", "PROPFIND", "M-SEARCH" };
+	static const char *const unknown[] = { "", "get", "GE", "GETS", "FROB", "PRI", "PLAY" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		cr_expect(eddyi_method_is_known(eddy_str_from(known[i])), "%s", known[i]);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		cr_expect(not(eddyi_method_is_known(eddy_str_from(unknown[i]))), "%s", unknown[i]);
+}
+
 /* `GET /` and `fill` bytes, then `fields` fields of `width` bytes each, by the piece. */
 static int status_of_size(size_t fill, size_t fields, size_t width)
 {

@@ -1,10 +1,6 @@
 #include "request_head.h"
 
-#include "text/host.h"
-#include "text/path.h"
-#include "text/syntax.h"
-
-#include <eddy/req.h>
+#include "message/rules.h"
 
 #define HEADERS_FIRST 16
 /* An unknown but possible method gets a 501. RFC 9110 has no limit of its length. */
@@ -30,6 +26,18 @@ static struct eddy_str resolve(const struct eddyi_request_head *request, struct 
 	if (!str.len)
 		return EDDY_STR("");
 	return eddy_str(request->bytes + (uintptr_t)str.ptr, str.len);
+}
+
+bool eddyi_method_is_known(struct eddy_str name)
+{
+#define NAME(number, identifier, text) #text,
+	static const char *const names[] = { HTTP_METHOD_MAP(NAME) };
+#undef NAME
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (eddy_str_eq_z(name, names[i]))
+			return true;
+	return false;
 }
 
 static int on_url(llhttp_t *parser, const char *at, size_t len)
@@ -230,232 +238,26 @@ bool eddyi_head_lines_are_clean(struct eddy_str head)
 	return true;
 }
 
-/* ---- framing and validation ---- */
-
-/* A parsed head's method and fields. */
-struct fields {
-	const struct eddyi_header *headers;
-	unsigned count;
-	enum eddy_http_version version;
-	enum eddyi_method method;
-	uint64_t content_length; /* value of the field */
-};
-
-struct meaning {
-	struct eddy_str host; /* the Host field; may be empty in 1.0 */
-	enum eddyi_framing framing;
-	uint64_t length; /* of the body, for EDDYI_BODY_LENGTH */
-	bool keep_alive;
-	bool expect_continue;
-	const char *problem; /* why it is rejected; static text */
-};
-
-/* Collected in one pass. */
-struct summary {
-	struct eddy_str host;
-	struct eddy_str transfer_encoding;
-	struct eddy_str websocket_version;
-	unsigned hosts;
-	unsigned transfer_encodings;
-	unsigned content_lengths;
-	unsigned content_types;
-	bool odd_length; /* a content-length in an unusual spelling */
-	bool close;
-	bool keep_alive;
-	bool upgrade;
-	bool expects;
-	bool expects_continue;
-};
-
-static void sum_connection(struct summary *summary, struct eddy_str value)
+/* Judge the request by its line and fields. */
+static int judge_request(struct eddyi_request_head *request, const struct eddyi_line *line)
 {
-	struct eddy_str option;
+	struct eddyi_ruling ruling;
+	int status = eddyi_rules_judge(request->head, line, &ruling);
 
-	while (eddyi_syntax_take_member(&value, &option)) {
-		if (eddy_str_eq_nocase(option, EDDY_STR("close")))
-			summary->close = true;
-		else if (eddy_str_eq_nocase(option, EDDY_STR("keep-alive")))
-			summary->keep_alive = true;
-		else if (eddy_str_eq_nocase(option, EDDY_STR("upgrade")))
-			summary->upgrade = true;
-	}
-}
-
-/* Checks the bytes around the value, which are still those of the line. */
-static bool is_odd_length(const struct eddyi_header *header)
-{
-	const char *colon = header->name.ptr + header->name.len;
-	struct eddy_str value = header->value;
-
-	if (value.len > 1 && value.ptr[0] == '0')
-		return true;
-	if (value.ptr != colon + 1 && !(value.ptr == colon + 2 && colon[1] == ' '))
-		return true;
-	return value.ptr[value.len] != '\r';
-}
-
-static void sum_header(struct summary *summary, const struct eddyi_header *header)
-{
-	struct eddy_str name = header->name, value = header->value;
-
-#define IS(text) eddy_str_eq_nocase(name, eddy_str(text, sizeof(text) - 1))
-	switch (name.len) {
-	case 4:
-		if (IS("host")) {
-			summary->hosts++;
-			summary->host = value;
-		}
-		break;
-	case 6:
-		if (IS("expect")) {
-			summary->expects = true;
-			summary->expects_continue =
-				eddy_str_eq_nocase(value, EDDY_STR("100-continue"));
-		}
-		break;
-	case 10:
-		if (IS("connection"))
-			sum_connection(summary, value);
-		break;
-	case 12:
-		summary->content_types += IS("content-type");
-		break;
-	case 14:
-		if (IS("content-length")) {
-			summary->content_lengths++;
-			summary->odd_length |= is_odd_length(header);
-		}
-		break;
-	case 17:
-		if (IS("transfer-encoding")) {
-			summary->transfer_encodings++;
-			summary->transfer_encoding = value;
-		}
-		break;
-	case 21:
-		if (IS("sec-websocket-version"))
-			summary->websocket_version = value;
-		break;
-	}
-#undef IS
-}
-
-static int refuse_for(struct meaning *meaning, int status, const char *problem)
-{
-	meaning->problem = problem;
-	return status;
-}
-
-static int judge_body(const struct fields *fields, const struct summary *summary,
-		      struct meaning *meaning)
-{
-	if (summary->content_types > 1)
-		return refuse_for(meaning, 400, "there is more than one content-type");
-	if (summary->transfer_encodings) {
-		if (fields->version == EDDY_HTTP_1_0)
-			return refuse_for(meaning, 400,
-					  "transfer-encoding is not allowed in HTTP/1.0");
-		if (summary->content_lengths)
-			return refuse_for(meaning, 400,
-					  "both content-length and transfer-encoding are present");
-		if (summary->transfer_encodings > 1 ||
-		    !eddy_str_eq_nocase(summary->transfer_encoding, EDDY_STR("chunked")))
-			return refuse_for(meaning, 400,
-					  "the only supported transfer-encoding is chunked");
-		meaning->framing = EDDYI_BODY_CHUNKED;
-	} else if (summary->content_lengths > 1) {
-		return refuse_for(meaning, 400, "there is more than one content-length");
-	} else if (summary->odd_length) {
-		return refuse_for(meaning, 400,
-				  "the content-length has leading zeros or surrounding blanks");
-	} else if (summary->content_lengths) {
-		/* UINT64_MAX is EDDY_LENGTH_UNKNOWN. */
-		if (fields->content_length > INT64_MAX)
-			return refuse_for(meaning, 413, "the content-length is too large");
-		meaning->framing = EDDYI_BODY_LENGTH;
-		meaning->length = fields->content_length;
-	}
-	return 200;
-}
-
-static int judge_host(const struct fields *fields, const struct summary *summary,
-		      struct meaning *meaning)
-{
-	struct eddyi_host host;
-
-	if (summary->hosts > 1)
-		return refuse_for(meaning, 400, "there is more than one host field");
-	if (!summary->hosts && fields->version != EDDY_HTTP_1_0)
-		return refuse_for(meaning, 400, "the host field is missing");
-	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
-		return refuse_for(meaning, 400, "the host is malformed");
-	meaning->host = summary->host;
-	return 200;
-}
-
-/* HTTP/1.0 has neither expectations nor upgrades. */
-static int judge_wishes(const struct fields *fields, const struct summary *summary,
-			struct meaning *meaning)
-{
-	struct eddy_str version = summary->websocket_version;
-
-	if (fields->version == EDDY_HTTP_1_0)
-		return 200;
-	if (summary->expects && !summary->expects_continue)
-		return refuse_for(meaning, 417, "the only supported expectation is 100-continue");
-	if (summary->upgrade && fields->method == EDDYI_METHOD_GET && version.ptr &&
-	    !eddy_str_eq_z(version, "13"))
-		return refuse_for(meaning, 426, "the only supported version of WebSocket is 13");
-	meaning->expect_continue = summary->expects && meaning->framing != EDDYI_BODY_NONE;
-	return 200;
-}
-
-/* Check the fields of a head. Return: 200; the status that rejects it, and `problem` says why. */
-static int judge_meaning(const struct fields *fields, struct meaning *ret_meaning)
-{
-	struct summary summary = { .host = { "", 0 } };
-	int status;
-
-	for (unsigned i = 0; i < fields->count; i++)
-		sum_header(&summary, &fields->headers[i]);
-	*ret_meaning = (struct meaning){ .framing = EDDYI_BODY_NONE };
-	status = judge_host(fields, &summary, ret_meaning);
-	if (status == 200)
-		status = judge_body(fields, &summary, ret_meaning);
-	if (status == 200)
-		status = judge_wishes(fields, &summary, ret_meaning);
-	ret_meaning->keep_alive = !summary.close &&
-				  (summary.keep_alive || fields->version != EDDY_HTTP_1_0);
-	return status;
-}
-
-static int judge_fields(struct eddyi_request_head *request)
-{
-	struct eddyi_head *head = request->head;
-	const struct fields fields = {
-		.headers = head->headers,
-		.count = head->header_count,
-		.version = head->version,
-		.method = head->method,
-		.content_length = request->parser.content_length,
-	};
-	struct meaning meaning;
-	int status = judge_meaning(&fields, &meaning);
-
-	request->keep_alive = meaning.keep_alive;
 	if (status != 200)
-		return eddyi_request_head_refuse(request, status, meaning.problem);
-	head->host = head->target.authority.ptr ? head->target.authority : meaning.host;
-	head->length = meaning.framing == EDDYI_BODY_CHUNKED ? EDDY_LENGTH_UNKNOWN : meaning.length;
-	request->framing = meaning.framing;
-	request->expect_continue = meaning.expect_continue;
+		return status;
+	request->framing = ruling.chunked    ? EDDYI_BODY_CHUNKED :
+			   ruling.has_length ? EDDYI_BODY_LENGTH :
+					       EDDYI_BODY_NONE;
+	request->keep_alive = ruling.keep_alive;
+	request->expect_continue = ruling.expect_continue;
 	return 200;
 }
 
 static int judge(struct eddyi_request_head *request)
 {
 	struct eddyi_head *head = request->head;
-	struct eddy_str target;
+	struct eddyi_line line = { 0 };
 
 	if (!eddyi_head_lines_are_clean(eddy_str(request->bytes, request->len)))
 		return eddyi_request_head_refuse(
@@ -473,19 +275,13 @@ static int judge(struct eddyi_request_head *request)
 		header->name = resolve(request, header->name);
 		header->value = eddy_str_trim(resolve(request, header->value));
 	}
-	head->method_name = eddy_str_from(llhttp_method_name(request->parser.method));
-	head->method = eddyi_method_from(head->method_name);
-	target = resolve(request, head->target.path);
+	line.method = eddy_str_from(llhttp_method_name(request->parser.method));
+	line.target = resolve(request, head->target.path);
 	/* One space between the parts (RFC 9112 section 3). llhttp also accepts other protocols. */
-	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 !=
-		    request->line_end ||
+	if (line.method.len + line.target.len + sizeof("  HTTP/1.1\r\n") - 1 != request->line_end ||
 	    !find_version(request))
 		return eddyi_request_head_refuse(request, 400, "the request line is malformed");
-	if (eddyi_target_parse(target, head->method, &head->target) < 0)
-		return eddyi_request_head_refuse(request, 400, "the request target is malformed");
-	if (!eddyi_path_remove_dots(&head->target.path))
-		return eddyi_request_head_refuse(request, 400, "the path leads above the root");
-	return judge_fields(request);
+	return judge_request(request, &line);
 }
 
 static int check_limits(struct eddyi_request_head *request)

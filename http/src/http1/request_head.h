@@ -1,15 +1,8 @@
 /* request_head.h: parses the head of a request as its bytes arrive (RFC 9112).
  *
  * llhttp in strict mode is the parser. Ambiguous input that it accepts is rejected here: a bare LF,
- * folded lines, names of other protocols, and so on.
- *
- * Ambiguous messages, in which two readers could find different ends, are rejected:
- *
- *   - Transfer-Encoding is "chunked", once and alone, and not in HTTP/1.0.
- *   - Content-Length occurs at most once, without leading zeros, with at most one space before it
- *     and no blank after it, as clients write it.
- *   - Host occurs at most once, and exactly once in HTTP/1.1; Content-Type at most once.
- *   - The only expectation is 100-continue; WebSocket (RFC 6455 section 4.2.1) has version 13.
+ * folded lines, names of other protocols, and so on. Ambiguous lines and fields are rejected by
+ * message/rules.h.
  *
  * Blank lines before a request are skipped: one before the first on a connection, two between
  * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).
@@ -62,6 +55,9 @@ int eddyi_request_head_end(struct eddyi_request_head *request);
 
 /* Reject the request for a reason other than its bytes, and discard it. Return: `status`. */
 int eddyi_request_head_refuse(struct eddyi_request_head *request, int status, const char *problem);
+
+/* Whether HTTP has a method of this name, case-sensitively. Others get a 501. */
+bool eddyi_method_is_known(struct eddy_str name);
 
 /* Whether every line of a head ends in CRLF, contains no other CR, and is not a continuation (RFC
  * 9112 sections 2.2 and 5.2). llhttp does not check this. */
