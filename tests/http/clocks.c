@@ -1,75 +1,10 @@
-/* Tests of http/src/wire/clocks.h: rates are judged by the clock of the test. */
+/* Tests of http/src/wire/clocks.h. */
 #include "wire/clocks.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
 #include <time.h>
-
-static const struct eddyi_pace_rule rule = { .rate_min = 500, .grace_ns = 20 * EDDY_SECOND };
-
-static enum eddyi_verdict at(struct eddyi_flow *flow, unsigned ms, uint64_t bytes)
-{
-	return eddyi_pace_judge(flow, ms * EDDY_MS, bytes, &rule);
-}
-
-Test(clocks, nothing_comes)
-{
-	struct eddyi_flow flow = { 0 };
-
-	for (unsigned ms = 500; ms < 20000; ms += 500)
-		cr_expect(eq(int, at(&flow, ms, 0), EDDYI_PACE_SLOW));
-	cr_expect(eq(int, at(&flow, 20000, 0), EDDYI_PACE_TOO_SLOW));
-}
-
-Test(clocks, just_enough)
-{
-	struct eddyi_flow flow = { 0 };
-
-	for (unsigned ms = 500; ms < 600000; ms += 500)
-		cr_expect(eq(int, at(&flow, ms, ms / 2), EDDYI_PACE_ENOUGH));
-}
-
-Test(clocks, just_too_little)
-{
-	struct eddyi_flow flow = { 0 };
-
-	for (unsigned ms = 500; ms < 20000; ms += 500)
-		cr_expect(ne(int, at(&flow, ms, ms * 49 / 100), EDDYI_PACE_TOO_SLOW));
-	cr_expect(eq(int, at(&flow, 20000, 9800), EDDYI_PACE_TOO_SLOW));
-}
-
-/* On average: in pieces that are far between. */
-Test(clocks, bursts)
-{
-	struct eddyi_flow flow = { 0 };
-
-	for (unsigned s = 1; s < 600; s++)
-		cr_expect(ne(int, at(&flow, s * 1000, (s + 15) / 15 * 7500), EDDYI_PACE_TOO_SLOW));
-}
-
-Test(clocks, a_late_beginning)
-{
-	struct eddyi_flow flow = { 0 };
-
-	cr_expect(eq(int, at(&flow, 19000, 0), EDDYI_PACE_SLOW));
-	cr_expect(eq(int, at(&flow, 19500, 10000), EDDYI_PACE_ENOUGH));
-	cr_expect(eq(int, at(&flow, 20000, 10000), EDDYI_PACE_SLOW));
-	cr_expect(eq(int, at(&flow, 20500, 10000), EDDYI_PACE_TOO_SLOW));
-}
-
-/* A megabyte at the beginning buys no half an hour. */
-Test(clocks, far_ahead)
-{
-	struct eddyi_flow flow = { 0 };
-
-	cr_expect(eq(int, at(&flow, 500, 1 << 20), EDDYI_PACE_ENOUGH));
-	for (unsigned ms = 1000; ms <= 40500; ms += 500)
-		cr_expect(eq(int, at(&flow, ms, 1 << 20), EDDYI_PACE_SLOW));
-	cr_expect(eq(int, at(&flow, 41000, 1 << 20), EDDYI_PACE_TOO_SLOW));
-}
-
-/* ---- timeouts, and the lines of every head ---- */
 
 Test(clocks, checks_follow_the_options)
 {

@@ -269,8 +269,9 @@ static void cut_slow(struct eddyi_conn *conn, const struct eddyi_pace *pace)
 
 static void look_at_pace(struct eddy_timeout *timeout)
 {
-	struct eddyi_pace *pace = eddy_of(timeout, struct eddyi_pace, timeout);
-	struct eddyi_conn *conn = eddy_of(pace->wire, struct eddyi_conn, wire);
+	struct eddyi_watch *watch = eddy_of(timeout, struct eddyi_watch, pace.timeout);
+	struct eddyi_pace *pace = &watch->pace;
+	struct eddyi_conn *conn = watch->conn;
 	struct eddyi_holders *holders = &conn->parked.conns->holders;
 	enum eddyi_verdict verdict = pace->waiting ? judge_pace(conn, pace) : EDDYI_PACE_ENOUGH;
 
@@ -288,15 +289,15 @@ static void look_at_pace(struct eddy_timeout *timeout)
 		eddyi_conns_evictable(conn->parked.conns);
 }
 
-/* Watch the progress of the connection's task. `pace` is zeroed. */
-static void pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace)
+/* Watch the progress of the connection's task. `watch` is zeroed. */
+static void watch_begin(struct eddyi_conn *conn, struct eddyi_watch *watch)
 {
-	pace->timeout.expire = look_at_pace;
-	pace->wire = &conn->wire;
-	conn->wire.pace = pace;
+	watch->pace.timeout.expire = look_at_pace;
+	watch->conn = conn;
+	conn->wire.pace = &watch->pace;
 }
 
-static void pace_end(struct eddyi_conn *conn)
+static void watch_end(struct eddyi_conn *conn)
 {
 	if (conn->wire.pace->timeout.node.next)
 		eddy_timeout_disarm(&conn->wire.pace->timeout);
@@ -329,17 +330,17 @@ static void close_conn(struct eddyi_conn *conn)
 /* Send responses held back for a next request that has not arrived. */
 static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 {
-	struct eddyi_pace pace = { 0 };
+	struct eddyi_watch watch = { 0 };
 	struct eddy_scope scope;
 	int r;
 
-	pace_begin(conn, &pace);
+	watch_begin(conn, &watch);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
 	r = eddyi_wire_flush(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
-	pace_end(conn);
+	watch_end(conn);
 	return r;
 }
 
@@ -385,11 +386,11 @@ static int serve(void *arg)
 	eddyi_conn_count(conn->parked.conns, serving);
 	do {
 		eddyi_opened_begin();
-		pace_begin(conn, &conn->req->pace);
+		watch_begin(conn, &conn->req->watch);
 		eddyi_presence_begin(conn);
 		ending = eddyi_http1_exchange(conn->req);
 		eddyi_presence_end(conn);
-		pace_end(conn);
+		watch_end(conn);
 		conn->brief = conn->req->head.framing == EDDYI_BODY_NONE;
 		if (EDDYI_WEBSOCKET && ending == EDDYI_ENDING_SOCKET) {
 			socket = conn->req->req.socket;

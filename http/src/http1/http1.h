@@ -7,7 +7,14 @@
 #include "parked/parked.h"
 #include "reply_head.h"
 #include "request_head.h"
+#include "wire/pace.h"
 #include "wire/wire.h"
+
+/* Watches the rate at which the peer of a connection sends a body or receives a response. */
+struct eddyi_watch {
+	struct eddyi_pace pace;
+	struct eddyi_conn *conn;
+};
 
 /* A request by HTTP/1.
  *
@@ -17,7 +24,7 @@ struct eddyi_http1 {
 	struct eddy_req req;
 	struct eddyi_request_head head;
 	struct eddyi_framed_body body;
-	struct eddyi_pace pace; /* of body and response */
+	struct eddyi_watch watch;
 	struct eddyi_reply reply;
 	bool head_due;
 	struct eddyi_listener *listener; /* that the connection becomes; NULL: none */

@@ -54,9 +54,9 @@ static int splice_in(struct eddyi_http1 *http1, struct eddyi_wire *wire, struct 
 	file->socket = wire->fd;
 	file->progress = &wire->timeout;
 	eddyi_wire_guard(wire, &wire->clocks->body);
-	http1->pace.arriving = &file->moved;
+	http1->watch.pace.arriving = &file->moved;
 	r = eddy_transfer_to_file(file);
-	http1->pace.arriving = NULL;
+	http1->watch.pace.arriving = NULL;
 	eddyi_wire_unguard(wire);
 	eddyi_framed_took(&http1->body, wire, file->moved, false);
 	return r < 0 ? lose(&http1->body, r) : 1;

@@ -1,5 +1,6 @@
 #include "wire.h"
 
+#include "pace.h"
 #include "tls_wire.h"
 
 #include <eddy/internal/loop.h>
@@ -62,22 +63,17 @@ void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue)
 	eddy_timeout_arm(&wire->timeout, queue);
 	if (!pace)
 		return;
-	pace->waiting = queue == &wire->clocks->body  ? &pace->body :
+	eddyi_pace_wait(pace,
+			queue == &wire->clocks->body  ? &pace->body :
 			queue == &wire->clocks->write ? &pace->answer :
-							NULL;
-	pace->since_ns = wire->timeout.since_ns;
-	if (!pace->timeout.node.next)
-		eddy_timeout_arm(&pace->timeout, &wire->clocks->pace);
+							NULL,
+			wire->clocks);
 }
 
 void eddyi_wire_unguard(struct eddyi_wire *wire)
 {
-	struct eddyi_pace *pace = wire->pace;
-
-	if (pace && pace->waiting) {
-		pace->waiting->waited_ns += eddy_loop_now() - pace->since_ns;
-		pace->waiting = NULL;
-	}
+	if (wire->pace)
+		eddyi_pace_go_on(wire->pace);
 	eddy_timeout_disarm(&wire->timeout);
 }
 

@@ -13,6 +13,7 @@
 /* Limit of responses held back while the next request has already arrived. */
 #define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
 
+struct eddyi_pace;
 struct eddyi_tls;
 struct eddy_event;
 struct eddy_op;
