@@ -25,7 +25,8 @@ struct eddyi_head {
 	struct eddy_str method_name;
 	enum eddyi_method method;
 	struct eddyi_target target;
-	/* Of the target's authority, else of the Host field; may be empty in HTTP/1.0. */
+	/* Of the target's authority, else of :authority or the Host field. May be empty in
+	 * HTTP/1.0. */
 	struct eddy_str host;
 	struct eddyi_header *headers;
 	unsigned header_count;
