@@ -99,12 +99,11 @@ int eddyi_target_parse(struct eddy_str text, enum eddyi_method method,
 
 /* ---- methods ---- */
 
-static const char *const names[EDDYI_METHOD_COUNT] = {
-	[EDDYI_METHOD_GET] = "GET",         [EDDYI_METHOD_HEAD] = "HEAD",
-	[EDDYI_METHOD_POST] = "POST",       [EDDYI_METHOD_PUT] = "PUT",
-	[EDDYI_METHOD_DELETE] = "DELETE",   [EDDYI_METHOD_CONNECT] = "CONNECT",
-	[EDDYI_METHOD_OPTIONS] = "OPTIONS", [EDDYI_METHOD_TRACE] = "TRACE",
-	[EDDYI_METHOD_PATCH] = "PATCH",
+#define NAME(method) [EDDYI_METHOD_##method] = { #method, sizeof(#method) - 1 }
+
+static const struct eddy_str names[EDDYI_METHOD_COUNT] = {
+	NAME(GET),     NAME(HEAD),    NAME(POST),  NAME(PUT),   NAME(DELETE),
+	NAME(CONNECT), NAME(OPTIONS), NAME(TRACE), NAME(PATCH),
 };
 
 _Static_assert(sizeof("GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH") <=
@@ -114,7 +113,7 @@ _Static_assert(sizeof("GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PA
 enum eddyi_method eddyi_method_from(struct eddy_str name)
 {
 	for (int i = 0; i < EDDYI_METHOD_COUNT; i++)
-		if (eddy_str_eq_z(name, names[i]))
+		if (eddy_str_eq(name, names[i]))
 			return i;
 	return EDDYI_METHOD_OTHER;
 }
@@ -128,7 +127,7 @@ struct eddy_str eddyi_method_format_set(unsigned methods, char buffer[EDDYI_METH
 			continue;
 		if (at != buffer)
 			at = stpcpy(at, ", ");
-		at = stpcpy(at, names[i]);
+		at = mempcpy(at, names[i].ptr, names[i].len);
 	}
 	*at = 0;
 	return eddy_str(buffer, at - buffer);
