@@ -269,7 +269,7 @@ static void cut_slow(struct eddyi_conn *conn, const struct eddyi_pace *pace)
 
 static void look_at_pace(struct eddy_timeout *timeout)
 {
-	struct eddyi_watch *watch = eddy_of(timeout, struct eddyi_watch, pace.timeout);
+	struct eddyi_conn_pace *watch = eddy_of(timeout, struct eddyi_conn_pace, pace.timeout);
 	struct eddyi_pace *pace = &watch->pace;
 	struct eddyi_conn *conn = watch->conn;
 	struct eddyi_holders *holders = &conn->parked.conns->holders;
@@ -290,7 +290,7 @@ static void look_at_pace(struct eddy_timeout *timeout)
 }
 
 /* Watch the progress of the connection's task. `watch` is zeroed. */
-static void watch_begin(struct eddyi_conn *conn, struct eddyi_watch *watch)
+static void watch_begin(struct eddyi_conn *conn, struct eddyi_conn_pace *watch)
 {
 	watch->pace.timeout.expire = look_at_pace;
 	watch->conn = conn;
@@ -330,7 +330,7 @@ static void close_conn(struct eddyi_conn *conn)
 /* Send responses held back for a next request that has not arrived. */
 static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 {
-	struct eddyi_watch watch = { 0 };
+	struct eddyi_conn_pace watch = { 0 };
 	struct eddy_scope scope;
 	int r;
 

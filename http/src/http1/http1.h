@@ -11,7 +11,7 @@
 #include "wire/wire.h"
 
 /* Watches the rate at which the peer of a connection sends a body or receives a response. */
-struct eddyi_watch {
+struct eddyi_conn_pace {
 	struct eddyi_pace pace;
 	struct eddyi_conn *conn;
 };
@@ -24,7 +24,7 @@ struct eddyi_http1 {
 	struct eddy_req req;
 	struct eddyi_request_head head;
 	struct eddyi_framed_body body;
-	struct eddyi_watch watch;
+	struct eddyi_conn_pace watch;
 	struct eddyi_reply reply;
 	bool head_due;
 	struct eddyi_listener *listener; /* that the connection becomes; NULL: none */
