@@ -173,21 +173,31 @@ static bool is_range_warm(enum coldness how, int fd, uint64_t offset, uint64_t l
 /* Writing this much to memory takes some hundred microseconds at most. */
 #define QUICK_WRITE EDDY_MIB
 
+ssize_t eddyi_transfer_read_now(int file, void *buf, size_t len, uint64_t offset)
+{
+	struct iovec iov = { buf, len };
+	ssize_t r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
+
+	if (r < 0)
+		return errno == EOPNOTSUPP ? -EAGAIN : -errno;
+	eddyi_count(eddyi_loop()->transfer_stats.copied_out, (uint64_t)r);
+	return r;
+}
+
 int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 {
 	char *at = buf;
 
 	while (len) {
-		struct iovec iov = { at, len };
-		ssize_t r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
+		ssize_t r = eddyi_transfer_read_now(file, at, len, offset);
 
-		if (r < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
+		if (r == -EAGAIN) {
 			r = eddy_read(file, at, len, offset);
-		else if (r < 0)
-			r = -errno;
+			eddyi_count(eddyi_loop()->transfer_stats.copied_out,
+				    r > 0 ? (uint64_t)r : 0);
+		}
 		if (r <= 0)
 			return r < 0 ? (int)r : -ENODATA;
-		eddyi_count(eddyi_loop()->transfer_stats.copied_out, (uint64_t)r);
 		at += r;
 		len -= (size_t)r;
 		offset += (uint64_t)r;
