@@ -523,6 +523,20 @@ void eddyi_exchange_cut(struct eddy_req *req)
 	eddyi_exchange_expire(req);
 }
 
+enum eddy_cancel_on eddyi_exchange_cancel_on(const struct eddy_req *req)
+{
+	const struct eddy_route *route = req->route ? req->route->value : NULL;
+	enum eddy_cancel_on cancel_on = route ? route->options.cancel_on : EDDY_CANCEL_ON_DEFAULT;
+
+	if (cancel_on != EDDY_CANCEL_ON_DEFAULT)
+		return cancel_on;
+	if (req->res.events)
+		return EDDY_CANCEL_ON_END;
+	return req->head.method == EDDYI_METHOD_GET || req->head.method == EDDYI_METHOD_HEAD ?
+		       EDDY_CANCEL_ON_RESET :
+		       EDDY_CANCEL_ON_NOTHING;
+}
+
 void eddyi_exchange_leave(struct eddy_req *req)
 {
 	if (req->answered || !req->scope)

@@ -22,6 +22,9 @@ void eddyi_exchange_expire(struct eddy_req *req);
 /* End the exchange without a response. */
 void eddyi_exchange_cut(struct eddy_req *req);
 
+/* Get how the client's departure cancels the handler; never EDDY_CANCEL_ON_DEFAULT. */
+enum eddy_cancel_on eddyi_exchange_cancel_on(const struct eddy_req *req);
+
 /* Cancel the handler because the client has disconnected, unless the response is being sent. */
 void eddyi_exchange_leave(struct eddy_req *req);
 

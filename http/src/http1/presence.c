@@ -14,17 +14,7 @@ struct eddyi_conn_poll {
 /* Get the events that cancel a request: POLLERR and POLLHUP for a reset, POLLRDHUP for an end. */
 static unsigned wanted_events(const struct eddy_req *req)
 {
-	const struct eddy_route *route = req->route ? req->route->value : NULL;
-	enum eddy_cancel_on cancel_on = route ? route->options.cancel_on : EDDY_CANCEL_ON_DEFAULT;
-
-	if (cancel_on == EDDY_CANCEL_ON_DEFAULT && req->res.events)
-		cancel_on = EDDY_CANCEL_ON_END;
-	if (cancel_on == EDDY_CANCEL_ON_DEFAULT)
-		cancel_on = req->head.method == EDDYI_METHOD_GET ||
-					    req->head.method == EDDYI_METHOD_HEAD ?
-				    EDDY_CANCEL_ON_RESET :
-				    EDDY_CANCEL_ON_NOTHING;
-	switch (cancel_on) {
+	switch (eddyi_exchange_cancel_on(req)) {
 	case EDDY_CANCEL_ON_END:
 		return POLLERR | POLLHUP | POLLRDHUP;
 	case EDDY_CANCEL_ON_RESET:
