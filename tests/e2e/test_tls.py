@@ -16,7 +16,7 @@ import unittest
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, make, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
 from coding import CODINGS, decode
-from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of
+from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of, speaks_http2
 
 
 class Basics(TlsCase):
@@ -99,11 +99,13 @@ class Basics(TlsCase):
     def test_alpn(self):
         server = self.secure()
         for version in (V12, V13):
-            wire = self.dial(server, context(version=version, alpn=['h2', 'http/1.1']))
+            wire = self.dial(server, context(version=version, alpn=['http/1.1']))
             self.assertEqual(wire.tls.selected_alpn_protocol(), 'http/1.1')
             self.assertEqual(self.session(wire).status, 200)
+            wire = self.dial(server, context(version=version, alpn=['http/1.1', 'h2']))
+            self.assertEqual(wire.tls.selected_alpn_protocol(), 'h2' if speaks_http2() else 'http/1.1')
             with self.assertRaisesRegex(ssl.SSLError, '(?i)no.application.protocol'):
-                self.dial(server, context(version=version, alpn=['h2', 'spdy/3']))
+                self.dial(server, context(version=version, alpn=['h3', 'spdy/3']))
         self.assertIsNone(self.dial(server).tls.selected_alpn_protocol())
 
     def test_the_certificate_goes_by_the_name(self):

@@ -67,6 +67,10 @@ struct eddy_server_options {
 	uint64_t open_files_valid_ns; /* from opening such a file to closing it; default 1 s */
 	bool no_open_files;           /* open a file for each request; default: keep files open */
 
+	/* Speak HTTP/1 only. Default: also HTTP/2, with TLS by ALPN and without it to clients that
+	 * begin with its preface (prior knowledge), if eddy-http was built with -Dhttp2=enabled. */
+	bool no_http2;
+
 	uint64_t head_timeout_ns;  /* to receive a request's head; default 10 s; beyond: 408 */
 	uint64_t body_timeout_ns;  /* no byte of a body arrives; default 30 s; beyond: 408 */
 	uint64_t write_timeout_ns; /* the client takes no byte; default 30 s; beyond: close */

@@ -69,6 +69,7 @@ static const struct eddy_config_key server_keys[] = {
 	COUNT(io_workers_max, EDDYI_IO_WORKERS_MAX),
 	TIME(open_files_valid),
 	{ "no_open_files", EDDY_CONFIG_BOOL, MEMBER(options.no_open_files) },
+	{ "no_http2", EDDY_CONFIG_BOOL, MEMBER(options.no_http2) },
 	TIME(head_timeout),
 	TIME(body_timeout),
 	TIME(write_timeout),

@@ -24,6 +24,7 @@
 /* Wait for bytes of a request. Close an evicted connection, and during a shutdown that is not
  * patient an idle one. */
 static void park(struct eddyi_conn *conn);
+static void close_conn(struct eddyi_conn *conn);
 
 static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 {
@@ -109,6 +110,7 @@ static bool begin(struct eddyi_conn *conn)
 	conn->req = eddyi_http1_of(req);
 	eddyi_request_head_init(&conn->req->head, &req->head, &app->head_limits);
 	conn->req->head.is_first = conn->fresh;
+	conn->req->head.may_be_h2 = EDDYI_HTTP2 && conn->fresh && !app->options.no_http2;
 	return true;
 }
 
@@ -191,6 +193,20 @@ static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
 	if (used <= 0 || (size_t)used == len)
 		return used < 0 ? (int)used : 0;
 	return take_in(conn, bytes + used, len - (size_t)used);
+}
+
+/* Speak HTTP/2, whose preface has begun. */
+static void speak_h2(struct eddyi_conn *conn)
+{
+	struct eddyi_http1 *begun = conn->req;
+	struct eddy_str bytes = eddy_str(begun->head.bytes, begun->head.len);
+	bool speaks;
+
+	conn->req = NULL;
+	speaks = EDDYI_HTTP2 && eddyi_conn_speak_h2(conn, bytes);
+	eddyi_req_free(&begun->req);
+	if (!speaks)
+		close_conn(conn);
 }
 
 /* ---- the minimum rate at which a client sends a body or receives a response ---- */
@@ -445,6 +461,10 @@ static int shake(void *arg)
 		eddyi_wire_unguard(wire);
 	if (r == 0) {
 		r = take_in_decrypted(conn);
+		if (r == EDDYI_HEAD_IS_H2) {
+			speak_h2(conn);
+			return 0;
+		}
 		if (r > 0)
 			return serve(conn);
 		if (r == 0)
@@ -545,7 +565,9 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
 		status = conn->req->req.refused = eddyi_request_head_end(&conn->req->head);
-	if (status > 0 && !(is_shaking(conn) && conn->parked.expired))
+	if (status == EDDYI_HEAD_IS_H2)
+		speak_h2(conn);
+	else if (status > 0 && !(is_shaking(conn) && conn->parked.expired))
 		start_task(conn);
 	else if (is_over)
 		give_up_head(conn);

@@ -57,6 +57,7 @@ struct eddyi_conn {
 	struct eddyi_http1 *req;         /* its head is arriving, or it is being handled */
 	struct eddyi_ws_served *socket;  /* that it has become; NULL: none */
 	struct eddyi_listener *listener; /* that it has become; NULL: none */
+	struct eddyi_h2 *h2;             /* that it speaks; NULL: none */
 	struct eddyi_conn_poll *poll;    /* detects that the client disconnects; NULL: none */
 	uint8_t presence;                /* enum eddyi_presence, of the request in progress */
 	bool fresh;                      /* no request yet */
@@ -138,6 +139,12 @@ void eddyi_listener_free(struct eddyi_listener *listener);
 
 /* Send the messages over the connection, which the listener owns from now on. */
 void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *listener);
+
+/* ---- HTTP/2 ---- */
+
+/* Speak HTTP/2, which h2/ implements. `bytes` begin with the preface. It owns the connection from
+ * now on. Return: false on allocation failure: the connection is to be closed. */
+bool eddyi_conn_speak_h2(struct eddyi_conn *conn, struct eddy_str bytes);
 
 /* Free a connection, after its descriptor is closed. */
 void eddyi_conn_free(struct eddyi_parked *parked);

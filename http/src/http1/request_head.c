@@ -2,7 +2,6 @@
 
 #include "message/rules.h"
 
-#define HEADERS_FIRST 16
 /* An unknown but possible method gets a 501. RFC 9110 has no limit of its length. */
 #define METHOD_LEN_MAX 32
 #define BLANK_LINES_MAX 2
@@ -56,21 +55,7 @@ static bool add_header(struct eddyi_request_head *request)
 		request->too_many_headers = true;
 		return false;
 	}
-	if (head->header_count == request->header_capacity) {
-		unsigned capacity = request->header_capacity ? request->header_capacity * 2 :
-							       HEADERS_FIRST;
-		struct eddyi_header *headers =
-			eddyi_arena_alloc(head->arena, capacity * sizeof(*headers));
-
-		if (!headers)
-			return false;
-		if (head->header_count)
-			memcpy(headers, head->headers, head->header_count * sizeof(*headers));
-		head->headers = headers;
-		request->header_capacity = capacity;
-	}
-	head->headers[head->header_count++] = (struct eddyi_header){ 0 };
-	return true;
+	return eddyi_head_add(head);
 }
 
 static int on_header_field(llhttp_t *parser, const char *at, size_t len)
@@ -327,6 +312,12 @@ static bool drop_blank_lines(struct eddyi_request_head *request)
 	return request->blank_lines <= most;
 }
 
+static bool is_h2(const struct eddyi_request_head *request)
+{
+	return request->may_be_h2 &&
+	       eddy_str_eq_z(eddy_str(request->bytes, request->line_end), "PRI * HTTP/2.0\r\n");
+}
+
 static int parse(struct eddyi_request_head *request, size_t from)
 {
 	llhttp_errno_t error =
@@ -379,6 +370,8 @@ int eddyi_request_head_feed(struct eddyi_request_head *request, const char *byte
 				request, 400, "there are too many blank lines before the request");
 		if (!find_line(request))
 			return check_part_of_line(request);
+		if (is_h2(request))
+			return EDDYI_HEAD_IS_H2;
 		from = 0;
 	}
 	all = request->len;

@@ -25,9 +25,9 @@ struct eddyi_request_head {
 	size_t len;
 	size_t capacity;
 	size_t line_end; /* length of the request line with its CRLF; 0 while it is incomplete */
-	unsigned header_capacity;
 	unsigned blank_lines; /* number skipped */
 	bool is_first;        /* of its connection; set before the head is fed */
+	bool may_be_h2;       /* likewise */
 	bool complete;
 	bool in_name;            /* the parser is in a field name */
 	bool failed_in_callback; /* allocation failed, or: */
@@ -39,13 +39,16 @@ struct eddyi_request_head {
 	bool expect_continue;
 };
 
+/* The first line of a connection begins HTTP/2 (RFC 9113 section 3.4). */
+#define EDDYI_HEAD_IS_H2 2
+
 /* Begin to parse a head into `head`, whose arena is set. `head` and `limits` must outlive it. */
 void eddyi_request_head_init(struct eddyi_request_head *request, struct eddyi_head *head,
 			     const struct eddyi_head_limits *limits);
 
 /* Take in up to `len` bytes; `*ret_used` is how many belong to the head.
- * Return: 0 if more bytes are needed; 200 if the head is complete; the status from 400 on that
- * rejects it, and the head's `problem` says why. */
+ * Return: 0 if more bytes are needed; 200 if the head is complete; EDDYI_HEAD_IS_H2; the status from
+ * 400 on that rejects it, and the head's `problem` says why. */
 int eddyi_request_head_feed(struct eddyi_request_head *request, const char *bytes, size_t len,
 			    size_t *ret_used);
 

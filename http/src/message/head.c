@@ -1,5 +1,21 @@
 #include "head.h"
 
+#define HEADERS_FIRST 16
+
+bool eddyi_head_grow(struct eddyi_head *head)
+{
+	unsigned capacity = head->header_capacity ? head->header_capacity * 2 : HEADERS_FIRST;
+	struct eddyi_header *headers = eddyi_arena_alloc(head->arena, capacity * sizeof(*headers));
+
+	if (!headers)
+		return false;
+	if (head->header_count)
+		memcpy(headers, head->headers, head->header_count * sizeof(*headers));
+	head->headers = headers;
+	head->header_capacity = capacity;
+	return true;
+}
+
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 {
 	head->problem = problem;

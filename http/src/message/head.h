@@ -30,10 +30,23 @@ struct eddyi_head {
 	struct eddy_str host;
 	struct eddyi_header *headers;
 	unsigned header_count;
+	unsigned header_capacity;
 	enum eddy_http_version version;
 	uint64_t length;     /* of the body; EDDY_LENGTH_UNKNOWN if only its end will tell */
 	const char *problem; /* why the head is rejected; static text */
 };
+
+/* Make room for more fields. Return: false on allocation failure. */
+bool eddyi_head_grow(struct eddyi_head *head);
+
+/* Add an empty field. Return: NULL on allocation failure. */
+static inline struct eddyi_header *eddyi_head_add(struct eddyi_head *head)
+{
+	if (head->header_count == head->header_capacity && !eddyi_head_grow(head))
+		return NULL;
+	head->headers[head->header_count] = (struct eddyi_header){ 0 };
+	return &head->headers[head->header_count++];
+}
 
 /* Reject the request for a reason other than its bytes, and discard it. Return: `status`. */
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);

@@ -556,6 +556,8 @@ int eddy_app_run(struct eddy_app *app)
 	eddyi_require_task(__func__);
 	if (EDDYI_TLS && app->tls)
 		take_tickets(app);
+	if (EDDYI_TLS && EDDYI_HTTP2 && app->tls && !app->options.no_http2)
+		eddyi_tls_setup_offer_http2(app->tls);
 	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
 		r = -EINVAL;
 	if (r == 0)

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static const char http[] = "http/1.1";
+static char http1[] = "http/1.1", http2[] = "h2,http/1.1";
 
 struct pair {
 	const char *cert;
@@ -33,6 +33,7 @@ struct eddyi_tls_setup {
 	struct eddyi_tickets tickets;
 	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
+	bool http2;           /* clients may choose it */
 	atomic_bool is_quick; /* of the credentials */
 	pthread_mutex_t loading;
 	pthread_mutex_t lock; /* guards: */
@@ -75,6 +76,11 @@ struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *optio
 	pthread_mutex_init(&setup->lock, NULL);
 	pthread_mutex_init(&setup->loading, NULL);
 	return setup;
+}
+
+void eddyi_tls_setup_offer_http2(struct eddyi_tls_setup *setup)
+{
+	setup->http2 = true;
 }
 
 struct eddy_tls_options *eddyi_tls_setup_options(struct eddyi_tls_setup *setup)
@@ -271,6 +277,7 @@ struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
 {
 	WOLFSSL_CTX *context = choose_context(setup, hello);
 	WOLFSSL *session = wolfSSL_new(context);
+	char *protocols;
 
 	wolfSSL_CTX_free(context);
 	if (!session)
@@ -281,7 +288,8 @@ struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
 		wolfSSL_free(session);
 		return NULL;
 	}
-	if (wolfSSL_UseALPN(session, (char *)http, sizeof(http) - 1,
+	protocols = setup->http2 ? http2 : http1;
+	if (wolfSSL_UseALPN(session, protocols, (unsigned)strlen(protocols),
 			    WOLFSSL_ALPN_FAILED_ON_MISMATCH) == WOLFSSL_SUCCESS)
 		return session;
 	wolfSSL_free(session);

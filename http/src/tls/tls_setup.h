@@ -22,6 +22,9 @@ void eddyi_tls_setup_free(struct eddyi_tls_setup *setup);
 /* Get the options, which may be changed until the setup is loaded. */
 struct eddy_tls_options *eddyi_tls_setup_options(struct eddyi_tls_setup *setup);
 
+/* Let clients choose HTTP/2 (ALPN). Called before the first session. */
+void eddyi_tls_setup_offer_http2(struct eddyi_tls_setup *setup);
+
 /* Add a pair of files besides that of the options. Return: 0, -ENOMEM. */
 int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key);
 

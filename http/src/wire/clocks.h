@@ -49,4 +49,12 @@ static inline struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks
 	return eddy_str(clocks->own, sizeof(EDDYI_OWN_LINES) - 1 + EDDYI_DATE_LEN + 2);
 }
 
+/* Get the value of the date field. */
+static inline struct eddy_str eddyi_clocks_date(struct eddyi_clocks *clocks)
+{
+	const char *lines = eddyi_clocks_own_lines(clocks).ptr;
+
+	return eddy_str(lines + sizeof(EDDYI_OWN_LINES) - 1, EDDYI_DATE_LEN);
+}
+
 #endif

@@ -45,6 +45,15 @@ def is_sanitized():
         return b'__asan_init' in file.read()
 
 
+@functools.cache
+def speaks_http2():
+    """Whether the programs are built with HTTP/2."""
+    if not os.path.exists(PROGRAMS['files']):
+        return False
+    with open(PROGRAMS['files'], 'rb') as file:
+        return b'libnghttp2' in file.read()
+
+
 # In a sandbox nobody looks for leaks.
 ALONE = ('--no-sandbox',) if is_sanitized() else ()
 

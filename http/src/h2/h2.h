@@ -1,0 +1,159 @@
+/* h2.h: a connection that speaks HTTP/2 (RFC 9113), and its requests. libnghttp2 does the framing,
+ * the compression of fields and the flow control.
+ *
+ * The session runs on the loop's own stack: bytes that arrive are fed to it, and what it sends goes
+ * into one buffer, from which the sender empties it. A stream whose head is complete is a request
+ * on a task of its own, which waits for the session by events. */
+#ifndef EDDYI_H2_H
+#define EDDYI_H2_H
+
+#include "http1/http1.h"
+#include "h2_inbox.h"
+#include "message/rules.h"
+#include "wire/sender.h"
+
+#include <nghttp2/nghttp2.h>
+
+/* Settings of the server. Windows grow to their maximum as handlers take the bytes. */
+#define EDDYI_H2_STREAMS_MAX 100
+#define EDDYI_H2_STREAM_WINDOW (256 * EDDY_KIB)
+#define EDDYI_H2_STREAM_WINDOW_MAX EDDY_MIB
+#define EDDYI_H2_WINDOW EDDY_MIB
+#define EDDYI_H2_WINDOW_MAX (16 * EDDY_MIB)
+#define EDDYI_H2_FRAME_MAX EDDY_MIB
+
+/* Invariants:
+ * 1. It is in `streams` of its connection from its HEADERS frame until it is freed: by its task, or
+ *    when it is closed without one.
+ * 2. `source` is read by the session, within the calls of h2_output.h, until it is empty. Then the
+ *    session defers the stream until there is more, or ends it with `last`.
+ * 3. The session knows it, as user data, from its HEADERS frame until `closed`. */
+struct eddyi_h2_stream {
+	struct eddy_req req;
+	struct eddyi_stream stream;
+	struct eddyi_h2 *h2;
+	struct eddy_node node;
+	int32_t id;
+	bool has_task;
+	bool closed; /* no frame of it is sent or received any more */
+	bool lost;   /* no more of its body arrives, though it is not complete */
+
+	/* The request. Sizes are those of the same head in HTTP/1.1. */
+	struct eddyi_line line;
+	size_t line_size;
+	size_t fields_size;
+	bool expects; /* a 100 Continue before its body */
+	struct eddyi_body body;
+	struct eddyi_h2_inbox inbox;
+	struct eddy_event arrived; /* set if a read need not wait */
+
+	/* The response. */
+	uint64_t length; /* of its body; EDDY_LENGTH_UNKNOWN: the head does not tell */
+	bool head_due;
+	bool deferred;              /* the session waits for the source */
+	bool last;                  /* nothing follows the source */
+	bool has_ended;             /* the session has the end */
+	bool cold;                  /* the next bytes of `file` have to be read by the task */
+	struct eddy_str bytes;      /* the source: these, and then */
+	struct eddy_transfer *file; /* a part of this file; NULL: none */
+	struct eddy_event flowed;   /* set if its task has something to do for the source */
+
+	struct eddy_timeout timeout; /* of a wait for the client */
+	unsigned looks;              /* consecutive checks without progress */
+	uint64_t looked;             /* `sent` at the last check */
+	uint64_t sent;               /* bytes of the response, when they are in the output */
+};
+
+/* Invariants:
+ * 1. `output` does not move while it has bytes.
+ * 2. It is freed when `over` is set, no stream has a task, and the sender is not busy. */
+struct eddyi_h2 {
+	struct eddyi_conn *conn;
+	nghttp2_session *session;
+	struct eddy_node streams;
+	unsigned tasks; /* of streams */
+
+	struct eddyi_sender sender;
+	char *output; /* frames, of which the first `output_at` bytes have been sent */
+	size_t output_at, output_len, output_size;
+	bool is_bulk;            /* there was more than the output had room for */
+	size_t turn_left;        /* bytes that it may still send in this turn of the loop */
+	struct eddy_timer flush; /* sends what tasks of this turn have put into the output */
+
+	uint64_t took;   /* bytes of bodies that have been read */
+	uint64_t unread; /* and those that have not, as they count for the app */
+
+	bool ended;         /* the client sends no more */
+	bool leaving;       /* the last GOAWAY is queued */
+	bool failed;        /* the session can't go on */
+	bool over;          /* nothing is received or sent any more */
+	uint32_t verdict;   /* the error code with which it is to end; 0: none */
+	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */
+	unsigned idle_work; /* frames that led to nothing since then; h2_calm.h */
+	uint64_t idle_since_ns;
+};
+
+static inline struct eddyi_h2_stream *eddyi_h2_stream_of(const struct eddy_req *req)
+{
+	return eddy_of(req, struct eddyi_h2_stream, req);
+}
+
+/* ---- the connection ---- */
+
+/* Close it, once nothing is left to do. It may be gone after that. */
+void eddyi_h2_settle(struct eddyi_h2 *h2);
+
+/* End it without further frames: the peer or the session has failed. */
+void eddyi_h2_abort(struct eddyi_h2 *h2);
+
+/* ---- the session ---- */
+
+/* Make the session, and queue its settings. Return: 0, -ENOMEM. */
+int eddyi_h2_session_begin(struct eddyi_h2 *h2);
+
+/* Feed it bytes. Return: 0; -EPROTO if it is at its end, after a last frame. */
+int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len);
+
+/* Give the window back for `len` bytes of a body that have been taken. */
+void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len);
+
+/* ---- streams ---- */
+
+/* Return: NULL on allocation failure. */
+struct eddyi_h2_stream *eddyi_h2_stream_new(struct eddyi_h2 *h2, int32_t id);
+
+/* Free one without a task. */
+void eddyi_h2_stream_free(struct eddyi_h2_stream *stream);
+
+/* Handle the request, whose head is complete, on a new task. Return: 0, -ENOMEM. */
+int eddyi_h2_stream_start(struct eddyi_h2_stream *stream);
+
+/* Nothing more is sent or received. With `lost`, the client does not get the response. The stream
+ * may be gone after that. */
+void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost);
+
+/* The client sends no more, on any stream. */
+void eddyi_h2_stream_end_input(struct eddyi_h2_stream *stream);
+
+/* Keep bytes of its body until they are read.
+ * Return: false if they are dropped: there is no memory, or bodies take as much as they may. */
+bool eddyi_h2_stream_receive(struct eddyi_h2_stream *stream, struct eddy_str bytes);
+
+/* Get the next bytes of its response into `room`, at most `len`. Never suspends.
+ * Return: bytes; -EAGAIN if there are none for now; -errno. */
+ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t len);
+
+/* ---- heads ---- */
+
+/* Add a field, or a pseudo-header field, to a request. Return: 0, -ENOMEM. */
+int eddyi_h2_head_add(struct eddyi_h2_stream *stream, struct eddy_str name, struct eddy_str value);
+
+/* Judge a complete head. */
+void eddyi_h2_head_end(struct eddyi_h2_stream *stream, bool has_body);
+
+/* Submit the head of the response, or an interim one, to the session. Return: 0, -ENOMEM. */
+int eddyi_h2_head_submit(struct eddyi_h2_stream *stream, bool ends);
+int eddyi_h2_head_interim(struct eddyi_h2_stream *stream, int status,
+			  const struct eddy_header *fields);
+
+#endif

@@ -1,0 +1,244 @@
+/* A connection from its preface to its end. */
+#include "h2.h"
+
+#include "h2_output.h"
+#include "wire/tls_wire.h"
+
+#include <eddy/loop.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes that one receive gets, in as many results as they arrive in. */
+#define AHEAD_MAX (64 * EDDY_KIB)
+
+static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
+{
+	return eddy_of(parked, struct eddyi_conn, parked);
+}
+
+/* ---- the end ---- */
+
+static void close_streams(struct eddyi_h2 *h2)
+{
+	struct eddy_node *node, *next;
+
+	for (node = h2->streams.next; node != &h2->streams; node = next) {
+		next = node->next;
+		eddyi_h2_stream_close(eddy_of(node, struct eddyi_h2_stream, node), true);
+	}
+}
+
+void eddyi_h2_abort(struct eddyi_h2 *h2)
+{
+	if (h2->over)
+		return;
+	h2->over = true;
+	eddy_op_cancel(&h2->sender.op);
+	close_streams(h2);
+}
+
+static void finish(struct eddyi_h2 *h2)
+{
+	struct eddyi_conn *conn = h2->conn;
+
+	close_streams(h2);
+	eddyi_h2_output_deinit(h2);
+	nghttp2_session_del(h2->session);
+	conn->h2 = NULL;
+	free(h2);
+	eddyi_wire_give_up(&conn->wire);
+	eddyi_parked_close(&conn->parked);
+}
+
+/* Send the last frame, which says how far requests have been handled. */
+static void say_goodbye(struct eddyi_h2 *h2)
+{
+	if (!h2->leaving && !h2->over)
+		nghttp2_session_terminate_session(h2->session, NGHTTP2_NO_ERROR);
+	h2->leaving = true;
+	eddyi_h2_output_send(h2);
+}
+
+static bool is_done(const struct eddyi_h2 *h2)
+{
+	return h2->ended || h2->conn->parked.evicted || h2->conn->parked.last ||
+	       !nghttp2_session_want_read(h2->session);
+}
+
+void eddyi_h2_settle(struct eddyi_h2 *h2)
+{
+	struct eddyi_conn *conn = h2->conn;
+	struct eddyi_parked *parked = &conn->parked;
+	bool busy = eddyi_sender_is_busy(&h2->sender);
+
+	/* Behind the last frame of a session that has failed, nothing follows. */
+	if (h2->tasks && !busy && !nghttp2_session_want_read(h2->session))
+		eddyi_h2_abort(h2);
+	if (!h2->tasks && !busy && !h2->over && is_done(h2)) {
+		say_goodbye(h2);
+		busy = eddyi_sender_is_busy(&h2->sender);
+		h2->over |= !busy;
+	}
+	if (h2->over) {
+		if (!h2->tasks && !busy)
+			finish(h2);
+		return;
+	}
+	if (!h2->tasks && !busy) {
+		eddyi_parked_wait(parked, EDDYI_STANDING_IDLE, &conn->wire.clocks->idle, 0);
+		return;
+	}
+	if (parked->state == EDDYI_PARKED_IDLE)
+		eddyi_parked_leave(parked);
+	if (!busy)
+		eddy_timeout_disarm(parked->timeout);
+	else if (!eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))
+		eddyi_wire_guard(&conn->wire, &conn->wire.clocks->write);
+	if (!eddy_op_is_started(&parked->op) && !h2->ended)
+		eddyi_parked_receive(parked, AHEAD_MAX);
+}
+
+/* ---- the parked connection ---- */
+
+/* The client sends no more: bodies that are not complete are lost. */
+static void end_input(struct eddyi_h2 *h2)
+{
+	h2->ended = true;
+	for (struct eddy_node *node = h2->streams.next; node != &h2->streams; node = node->next)
+		eddyi_h2_stream_end_input(eddy_of(node, struct eddyi_h2_stream, node));
+}
+
+static int take_in(void *arg, const char *bytes, size_t len)
+{
+	return eddyi_h2_session_feed(arg, bytes, len);
+}
+
+static void receive(struct eddyi_h2 *h2, struct eddy_str bytes)
+{
+	int r = eddyi_tls_wire_take(&h2->conn->wire, bytes, take_in, h2);
+
+	/* A last frame may say why. */
+	if (r < 0)
+		end_input(h2);
+	eddyi_h2_output_send(h2);
+}
+
+static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
+{
+	struct eddyi_h2 *h2 = conn_of(parked)->h2;
+
+	(void)last;
+	if (!h2)
+		return;
+	if (result > 0 && !h2->over)
+		receive(h2, bytes);
+	else if (result == 0)
+		end_input(h2);
+	else if (result != -ENOBUFS && result != -EINTR && result != -ECANCELED)
+		eddyi_h2_abort(h2);
+	if (parked->expired)
+		parked->last = true;
+	eddyi_h2_settle(h2);
+}
+
+static void evict(struct eddyi_parked *parked)
+{
+	struct eddyi_h2 *h2 = conn_of(parked)->h2;
+
+	if (!h2)
+		return;
+	for (struct eddy_node *node = h2->streams.next; node != &h2->streams; node = node->next)
+		eddyi_exchange_cut(&eddy_of(node, struct eddyi_h2_stream, node)->req);
+	eddyi_h2_abort(h2);
+	eddyi_h2_settle(h2);
+}
+
+/* A connection without requests ends. */
+static void stop(struct eddyi_parked *parked)
+{
+	struct eddyi_h2 *h2 = conn_of(parked)->h2;
+
+	if (!h2 || h2->over)
+		return;
+	nghttp2_submit_shutdown_notice(h2->session);
+	eddyi_h2_output_send_soon(h2);
+}
+
+static bool is_waiting(const struct eddyi_parked *parked)
+{
+	const struct eddyi_h2 *h2 = conn_of(parked)->h2;
+
+	return h2 && eddyi_sender_stalled_ns(&h2->sender) > 100 * EDDY_MS;
+}
+
+static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
+{
+	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a connection of HTTP/2 to %s",
+		 conn_of(parked)->stream.bound);
+}
+
+static const struct eddyi_parked_verbs verbs = {
+	.resume = resume,
+	.evict = evict,
+	.stop = stop,
+	.is_waiting = is_waiting,
+	.describe = describe,
+	.free = eddyi_conn_free,
+};
+
+static void time_is_up(struct eddy_timeout *timeout)
+{
+	struct eddyi_conn *conn = eddy_of(timeout, struct eddyi_conn, wire.timeout);
+
+	if (conn->parked.state == EDDYI_PARKED_IDLE) {
+		eddyi_parked_expire(&conn->parked);
+	} else if (eddyi_wire_has_stalled(&conn->wire)) {
+		eddyi_parked_tell(&conn->parked, "its client takes nothing");
+		eddyi_h2_abort(conn->h2);
+		eddyi_h2_settle(conn->h2);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static int take_in_all(struct eddyi_h2 *h2, struct eddy_str bytes)
+{
+	struct eddyi_wire *wire = &h2->conn->wire;
+	struct eddy_str pending = eddyi_wire_pending(wire);
+	int r = eddyi_h2_session_feed(h2, bytes.ptr, bytes.len);
+
+	if (r == 0 && pending.len)
+		r = eddyi_h2_session_feed(h2, pending.ptr, pending.len);
+	if (pending.len)
+		eddyi_wire_consume(wire, pending.len);
+	return r == 0 ? eddyi_tls_wire_take(wire, EDDY_STR(""), take_in, h2) : r;
+}
+
+bool eddyi_conn_speak_h2(struct eddyi_conn *conn, struct eddy_str bytes)
+{
+	struct eddyi_h2 *h2 = calloc(1, sizeof(*h2));
+
+	if (!h2)
+		return false;
+	eddy_list_init(&h2->streams);
+	h2->conn = conn;
+	if (eddyi_h2_session_begin(h2) < 0) {
+		nghttp2_session_del(h2->session);
+		free(h2);
+		return false;
+	}
+	eddyi_h2_output_init(h2);
+	conn->h2 = h2;
+	conn->parked.verbs = &verbs;
+	conn->parked.partial = false;
+	conn->wire.ahead = NULL;
+	conn->wire.timeout.expire = time_is_up;
+	if (conn->parked.state == EDDYI_PARKED_IDLE)
+		eddyi_parked_leave(&conn->parked);
+	if (take_in_all(h2, bytes) < 0)
+		end_input(h2);
+	eddyi_h2_output_send(h2);
+	eddyi_h2_settle(h2);
+	return true;
+}

@@ -1,0 +1,273 @@
+/* The session of a connection: its settings, and the frames that arrive. */
+#include "h2.h"
+
+#include "h2_calm.h"
+#include "h2_output.h"
+
+#include <errno.h>
+
+static struct eddyi_h2_stream *find(nghttp2_session *session, int32_t id)
+{
+	return nghttp2_session_get_stream_user_data(session, id);
+}
+
+/* Refuse a stream: its request is not handled, and may be repeated. */
+static void refuse(nghttp2_session *session, int32_t id)
+{
+	nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+}
+
+/* After a reset, frames of that stream may still be under way (RFC 9113 section 5.1). */
+#define RESET_NS (10 * EDDY_SECOND)
+
+/* Find what the session does not: the fields of a stream that the client has ended, which it forgets
+ * without the priorities of RFC 7540, and a PRIORITY frame of no stream. */
+static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *arg)
+{
+	struct eddyi_h2 *h2 = arg;
+	bool resets = h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS;
+
+	if (frame->type == NGHTTP2_PRIORITY)
+		eddyi_h2_calm_count(h2);
+	if (frame->type == NGHTTP2_PRIORITY && !frame->stream_id)
+		h2->verdict = NGHTTP2_PROTOCOL_ERROR;
+	if (frame->type == NGHTTP2_HEADERS && !resets &&
+	    frame->stream_id <= nghttp2_session_get_last_proc_stream_id(session) &&
+	    !nghttp2_session_find_stream(session, frame->stream_id))
+		h2->verdict = NGHTTP2_STREAM_CLOSED;
+	return 0;
+}
+
+static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	struct eddyi_h2 *h2 = arg;
+
+	(void)session;
+	if (frame->hd.type == NGHTTP2_RST_STREAM)
+		h2->reset_ns = eddy_loop_now();
+	return 0;
+}
+
+static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	struct eddyi_h2 *h2 = arg;
+	struct eddyi_h2_stream *stream = NULL;
+
+	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+		return 0;
+	/* Requests whose streams have been reset may still be in progress. */
+	if (h2->tasks < EDDYI_H2_STREAMS_MAX)
+		stream = eddyi_h2_stream_new(h2, frame->hd.stream_id);
+	if (stream) {
+		nghttp2_session_set_stream_user_data(session, stream->id, stream);
+		return 0;
+	}
+	eddyi_h2_calm_count(h2);
+	refuse(session, frame->hd.stream_id);
+	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+/* Trailers are not kept. */
+static int have_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+		      size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
+		      void *arg)
+{
+	struct eddyi_h2_stream *stream = find(session, frame->hd.stream_id);
+
+	(void)flags;
+	(void)arg;
+	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST ||
+	    eddyi_h2_head_add(stream, eddy_str((const char *)name, name_len),
+			      eddy_str((const char *)value, value_len)) == 0)
+		return 0;
+	refuse(session, frame->hd.stream_id);
+	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+static void have_headers(nghttp2_session *session, const nghttp2_frame *frame, bool ends)
+{
+	struct eddyi_h2_stream *stream = find(session, frame->hd.stream_id);
+
+	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+		return;
+	eddyi_h2_head_end(stream, !ends);
+	if (eddyi_h2_stream_start(stream) < 0)
+		refuse(session, frame->hd.stream_id);
+}
+
+static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	bool ends = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+	struct eddyi_h2 *h2 = arg;
+	struct eddyi_h2_stream *stream;
+
+	switch (frame->hd.type) {
+	case NGHTTP2_HEADERS:
+		have_headers(session, frame, ends);
+		break;
+	case NGHTTP2_DATA:
+		if (!ends && !frame->hd.length)
+			eddyi_h2_calm_count(h2);
+		break;
+	case NGHTTP2_SETTINGS:
+	case NGHTTP2_PING:
+		if (!(frame->hd.flags & NGHTTP2_FLAG_ACK))
+			eddyi_h2_calm_count(h2);
+		return 0;
+	default:
+		eddyi_h2_calm_count(h2);
+		return 0;
+	}
+	stream = ends ? find(session, frame->hd.stream_id) : NULL;
+	if (stream) {
+		stream->inbox.complete = true;
+		eddy_event_set(&stream->arrived);
+	}
+	return 0;
+}
+
+static int have_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
+		     size_t len, void *arg)
+{
+	struct eddyi_h2_stream *stream = find(session, id);
+
+	(void)flags;
+	(void)arg;
+	if (stream && eddyi_h2_stream_receive(stream, eddy_str((const char *)bytes, len)))
+		return 0;
+	nghttp2_session_consume(session, id, len);
+	return 0;
+}
+
+static int have_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame, int error,
+			      void *arg)
+{
+	(void)session;
+	(void)frame;
+	(void)error;
+	eddyi_h2_calm_count(arg);
+	return 0;
+}
+
+static int stream_closed(nghttp2_session *session, int32_t id, uint32_t error, void *arg)
+{
+	struct eddyi_h2_stream *stream = find(session, id);
+
+	(void)arg;
+	if (stream)
+		eddyi_h2_stream_close(stream, error != NGHTTP2_NO_ERROR);
+	return 0;
+}
+
+static void widen(nghttp2_session *session, int32_t id, int32_t window)
+{
+	nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, id, window);
+}
+
+void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
+{
+	struct eddyi_h2 *h2 = stream->h2;
+	nghttp2_session *session = h2->session;
+	uint64_t took = stream->body.took;
+
+	h2->took += len;
+	if (h2->took >= EDDYI_H2_WINDOW && h2->took - len < EDDYI_H2_WINDOW)
+		widen(session, 0, EDDYI_H2_WINDOW_MAX);
+	nghttp2_session_consume_connection(session, len);
+	if (!stream->closed) {
+		if (took >= EDDYI_H2_STREAM_WINDOW && took - len < EDDYI_H2_STREAM_WINDOW)
+			widen(session, stream->id, EDDYI_H2_STREAM_WINDOW_MAX);
+		nghttp2_session_consume_stream(session, stream->id, len);
+	}
+	if (nghttp2_session_want_write(session))
+		eddyi_h2_output_send_soon(h2);
+}
+
+int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len)
+{
+	ssize_t r = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes, len);
+
+	if (r == NGHTTP2_ERR_FLOODED)
+		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
+	else if (r < 0)
+		h2->verdict = r == NGHTTP2_ERR_NOMEM ? NGHTTP2_INTERNAL_ERROR :
+						       NGHTTP2_PROTOCOL_ERROR;
+	/* Not within a call from the session. */
+	if (h2->verdict)
+		nghttp2_session_terminate_session(h2->session, h2->verdict);
+	return r < 0 ? -EPROTO : 0;
+}
+
+/* ---- the beginning ---- */
+
+/* The size of DATA frames, within the windows and what the client takes. */
+static ssize_t frame_size(nghttp2_session *session, uint8_t type, int32_t id,
+			  int32_t session_window, int32_t stream_window, uint32_t frame_max,
+			  void *arg)
+{
+	ssize_t size = frame_max;
+
+	(void)session;
+	(void)type;
+	(void)id;
+	(void)arg;
+	if (size > session_window)
+		size = session_window;
+	if (size > stream_window)
+		size = stream_window;
+	return size < EDDYI_H2_DATA_MAX ? size : EDDYI_H2_DATA_MAX;
+}
+
+static nghttp2_session_callbacks *make_callbacks(void)
+{
+	nghttp2_session_callbacks *calls;
+
+	if (nghttp2_session_callbacks_new(&calls) != 0)
+		return NULL;
+	nghttp2_session_callbacks_set_on_begin_frame_callback(calls, begin_frame);
+	nghttp2_session_callbacks_set_on_frame_send_callback(calls, sent_frame);
+	nghttp2_session_callbacks_set_on_begin_headers_callback(calls, begin_headers);
+	nghttp2_session_callbacks_set_on_header_callback(calls, have_field);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(calls, have_frame);
+	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(calls, have_invalid_frame);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(calls, have_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(calls, stream_closed);
+	nghttp2_session_callbacks_set_send_data_callback(calls, eddyi_h2_output_data);
+	nghttp2_session_callbacks_set_data_source_read_length_callback(calls, frame_size);
+	return calls;
+}
+
+static int make_session(struct eddyi_h2 *h2)
+{
+	nghttp2_session_callbacks *calls = make_callbacks();
+	nghttp2_option *option = NULL;
+	int r = calls ? nghttp2_option_new(&option) : NGHTTP2_ERR_NOMEM;
+
+	if (r == 0) {
+		nghttp2_option_set_no_auto_window_update(option, 1);
+		r = nghttp2_session_server_new2(&h2->session, calls, h2, option);
+	}
+	nghttp2_option_del(option);
+	nghttp2_session_callbacks_del(calls);
+	return r == 0 ? 0 : -ENOMEM;
+}
+
+int eddyi_h2_session_begin(struct eddyi_h2 *h2)
+{
+	const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, EDDYI_H2_STREAMS_MAX },
+		{ NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, EDDYI_H2_STREAM_WINDOW },
+		{ NGHTTP2_SETTINGS_MAX_FRAME_SIZE, EDDYI_H2_FRAME_MAX },
+		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
+		  (uint32_t)h2->conn->parked.conns->app->head_limits.header_block_max },
+		{ NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1 },
+	};
+	int r = make_session(h2);
+
+	if (r == 0 && (nghttp2_submit_settings(h2->session, NGHTTP2_FLAG_NONE, settings,
+					       sizeof(settings) / sizeof(*settings)) != 0 ||
+		       nghttp2_session_set_local_window_size(h2->session, NGHTTP2_FLAG_NONE, 0,
+							     EDDYI_H2_WINDOW) != 0))
+		r = -ENOMEM;
+	return r;
+}

@@ -1,0 +1,515 @@
+"""HTTP/2 by prior knowledge: requests, bodies, windows, errors, and clients that misbehave."""
+import os
+import signal
+import socket
+import threading
+import time
+import unittest
+
+import h2wire
+from h2wire import H2Wire, Reset, frame
+from wire import KIB, MIB, Case, Lost, Shared, pattern, request, speaks_http2
+
+
+def setUpModule():
+    if not speaks_http2():
+        raise unittest.SkipTest('needs an eddy with -Dhttp2=enabled')
+
+
+class Requests(Shared):
+    program = 'limits'
+
+    def connect(self, **how):
+        return H2Wire(self.server.port, **how)
+
+    def test_a_request(self):
+        with self.connect() as wire:
+            response = wire.ask()
+            self.assertEqual((response.status, response.body), (200, b'static'))
+            self.assertEqual(response.header('server'), 'eddy')
+            self.assertRegex(response.header('date'), r'^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$')
+            self.assertEqual(response.header('content-length'), '6')
+            for name in ('connection', 'transfer-encoding', 'keep-alive'):
+                self.assertIsNone(response.header(name))
+            self.assertEqual({wire.settings[key] for key in (3, 4, 5, 6, 9)}, {100, 256 * KIB, MIB, 16 * KIB, 1})
+
+    def test_the_same_head_as_by_http_1(self):
+        for path in ('/', '/none', '/status/204', '/status/304', '/hello/a%20b', '/errno/2'):
+            with self.subTest(path), self.connect() as wire, self.server.connect() as old:
+                new, before = wire.ask('GET', path), old.ask(request('GET', path))
+                self.assertEqual((new.status, new.body), (before.status, before.body))
+                self.assertEqual([field for field in new.headers if field[0] != 'date'],
+                                 [field for field in before.headers if field[0] not in ('date', 'connection')])
+
+    def test_methods(self):
+        with self.connect() as wire:
+            head = wire.ask('HEAD', '/big/1000')
+            self.assertEqual((head.status, head.header('content-length'), head.body), (200, '1000', b''))
+            self.assertEqual(wire.ask('POST', '/').status, 405)
+            self.assertEqual(wire.ask('PROPFIND', '/').status, 405)
+            self.assertEqual(wire.ask('NOSUCH', '/').status, 501)
+            self.assertEqual(wire.ask('OPTIONS', '*').status, 204)
+            self.assertEqual(wire.ask('CONNECT', None, authority='localhost:1', scheme=None).status, 405)
+
+    def test_targets(self):
+        with self.connect() as wire:
+            self.assertEqual(wire.ask('GET', '/hello/../hello/world').body, b'static')
+            self.assertEqual(wire.ask('GET', '/../x').status, 400)
+            self.assertEqual(wire.ask('GET', '/hello/%zz').status, 400)
+
+    def test_host(self):
+        with self.connect() as wire:
+            self.assertEqual(wire.ask('GET', '/host', authority='example.com:80').body, b'example.com:80')
+            self.assertEqual(wire.ask('GET', '/host', ('host', 'example.com'), authority=None).body, b'example.com')
+            self.assertEqual(wire.ask('GET', '/host', ('host', 'EXAMPLE.com'), authority='example.com').status, 200)
+            self.assertEqual(wire.ask('GET', '/host', ('host', 'other'), authority='example.com').status, 400)
+
+    def test_fields(self):
+        with self.connect() as wire:
+            body = wire.ask('GET', '/headers', ('x-a', '1'), ('x-a', '2'), ('cookie', 'a=b'), ('cookie', 'c=d')).body
+            self.assertEqual(body, b'x-a: 1\nx-a: 2\ncookie: a=b\ncookie: c=d\n')
+
+    def test_heads_that_are_too_large(self):
+        with self.connect() as wire:
+            self.assertProblem(wire.ask('GET', '/' + 'a' * 9000), 414)
+            self.assertProblem(wire.ask('GET', '/', *((f'x-{i}', 'v' * 600) for i in range(30))), 431)
+            self.assertProblem(wire.ask('GET', '/', *((f'x-{i}', '') for i in range(101))), 431)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_fields_that_are_malformed(self):
+        """RFC 9113 section 8.2 and 8.3: an error of the stream. The connection goes on."""
+        for fields, how in (((('Upper', 'x'),), {}), ((('connection', 'close'),), {}), ((('transfer-encoding', 'chunked'),), {}),
+                            ((('te', 'gzip'),), {}), ((('x', 'a\nb'),), {}), (((':path', '/'),), {}), (((':status', '200'),), {}),
+                            ((), {'scheme': None}), ((), {'path': ''}), ((('content-length', 'x'),), {})):
+            with self.subTest(fields=fields, how=how), self.connect() as wire:
+                with self.assertRaises(Reset) as caught:
+                    wire.ask('GET', *(() if 'path' in how else ('/',)), *fields, **how)
+                self.assertEqual(caught.exception.code, h2wire.PROTOCOL_ERROR)
+                self.assertEqual(wire.ask().status, 200)
+
+    def test_many_streams_at_once(self):
+        with self.connect() as wire:
+            streams = [wire.begin('GET', f'/big/{i * 1000}') for i in range(100)]
+            for i, stream in enumerate(streams):
+                self.assertEqual(len(wire.read(stream).body), i * 1000)
+            slow, quick = wire.begin('GET', '/slow/300'), wire.begin('GET', '/')
+            wire.read(quick)
+            self.assertIsNone(wire.streams[slow].headers)
+            self.assertEqual(wire.read(slow).status, 200)
+
+    def test_bodies(self):
+        for size in (0, 1, 1000, 16 * KIB, 100 * KIB, MIB - 1):
+            with self.subTest(size), self.connect() as wire:
+                body = pattern(size)
+                response = wire.ask('POST', '/echo', body=body)
+                self.assertEqual((response.status, response.body == body), (200, True))
+                sized = wire.ask('POST', '/echo', ('content-length', str(size)), body=body)
+                self.assertEqual((sized.status, sized.body == body), (200, True))
+
+    def test_a_body_that_differs_from_its_length(self):
+        with self.connect() as wire:
+            for said, sent in ((5, b'1234'), (3, b'1234')):
+                with self.assertRaises(Reset) as caught:
+                    wire.ask('POST', '/echo', ('content-length', str(said)), body=sent)
+                self.assertEqual(caught.exception.code, h2wire.PROTOCOL_ERROR)
+
+    def test_a_body_that_is_too_large(self):
+        with self.connect() as wire:
+            stream = wire.begin('POST', '/echo', ('content-length', str(10 * MIB)), end=False)
+            self.assertProblem(wire.read(stream), 413)
+            stream = wire.begin('POST', '/echo', end=False)
+            try:
+                wire.give(stream, bytes(3 * MIB))
+            except Reset as reset:
+                self.assertEqual(reset.code, h2wire.NO_ERROR)
+            self.assertProblem(wire.read(stream), 413)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_a_response_before_the_body_has_ended(self):
+        """The client is told that it need not send the rest."""
+        with self.connect() as wire:
+            stream = wire.begin('POST', '/none', end=False)
+            self.assertEqual(wire.read(stream).status, 404)
+            while wire.streams[stream].code is None:
+                wire.more()
+            self.assertEqual(wire.streams[stream].code, h2wire.NO_ERROR)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_an_expectation(self):
+        with self.connect() as wire:
+            stream = wire.begin('POST', '/echo', ('expect', '100-continue'), end=False)
+            while not wire.streams[stream].interim:
+                wire.more()
+            self.assertEqual(dict(wire.streams[stream].interim[0])[':status'], '100')
+            wire.give(stream, b'body', end=True)
+            self.assertEqual(wire.read(stream).body, b'body')
+            self.assertEqual(wire.ask('POST', '/echo', ('expect', 'else'), body=b'').status, 417)
+
+    def test_streams_of_unknown_length(self):
+        with self.connect() as wire:
+            response = wire.ask('GET', '/stream/1000')
+            self.assertEqual(response.body.count(b'\n'), 1000)
+            self.assertIsNone(response.header('content-length'))
+            stream = wire.begin('GET', '/broken/10')
+            with self.assertRaises(Reset) as caught:
+                wire.read(stream)
+            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_trailers_are_dropped(self):
+        with self.connect() as wire:
+            stream = wire.begin('POST', '/echo', end=False)
+            wire.give(stream, b'body')
+            wire.h2.send_headers(stream, [('x-trailer', 'x')], end_stream=True)
+            wire.flush()
+            self.assertEqual(wire.read(stream).body, b'body')
+
+    def test_windows(self):
+        """Of a response only as much comes as the client lets come; others are not held up."""
+        with self.connect(manual=True) as wire:
+            stream = wire.begin('GET', '/big/300000')
+            wire.read_head(stream)
+            while len(wire.streams[stream].body) < 65535:
+                wire.more()
+            wire.sync()
+            self.assertEqual(len(wire.streams[stream].body), 65535)
+            wire.h2.increment_flow_control_window(MIB)
+            wire.h2.increment_flow_control_window(1, stream)
+            wire.flush()
+            self.assertEqual(wire.ask().status, 200)
+            self.assertEqual(len(wire.streams[stream].body), 65536)
+            wire.h2.increment_flow_control_window(MIB, stream)
+            wire.flush()
+            self.assertEqual(len(wire.read(stream).body), 300000)
+
+    def test_windows_grow_with_what_is_read(self):
+        with self.connect() as wire:
+            wire.ask()
+            stream = wire.begin('POST', '/pump', end=False)
+            wire.give(stream, bytes(MIB))
+            self.eventually(lambda: wire.sync() or wire.h2.local_flow_control_window(stream) > 512 * KIB)
+            wire.give(stream, bytes(MIB), end=True)
+            self.assertEqual(wire.read(stream).status, 200)
+
+    def test_bytes_that_come_one_by_one(self):
+        with socket.create_connection(('127.0.0.1', self.server.port)) as raw:
+            for byte in h2wire.PREFACE + frame(h2wire.SETTINGS):
+                raw.sendall(bytes((byte,)))
+            data = b''
+            while len(data) < 9:
+                data += raw.recv(4096)
+            self.assertEqual(data[3], h2wire.SETTINGS)
+
+    def test_a_preface_that_is_wrong(self):
+        for data in (b'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', h2wire.PREFACE + frame(h2wire.PING, payload=bytes(8)),
+                     h2wire.PREFACE + frame(h2wire.SETTINGS, payload=b'x')):
+            with self.subTest(data), socket.create_connection(('127.0.0.1', self.server.port)) as raw:
+                raw.settimeout(10)
+                raw.sendall(data)
+                said = b''
+                while got := raw.recv(4096):
+                    said += got
+                self.assertIn(h2wire.GOAWAY, kinds_of(said))
+
+    def test_http_1_goes_on_as_before(self):
+        with self.server.connect() as wire:
+            self.assertServes(wire)
+            wire.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+            self.assertEqual(wire.read().status, 400)
+
+    def test_who_resets_a_stream_cancels_its_handler(self):
+        with self.connect() as wire:
+            stream = wire.begin('GET', '/wait?ms=60001')
+            self.server.wait_for('waiting 60001 ms')
+            wire.h2.reset_stream(stream, h2wire.CANCEL)
+            wire.flush()
+            self.server.wait_for('waited 60001 ms: cancelled, the client has left')
+            stream = wire.begin('POST', '/wait?ms=301')
+            self.server.wait_for('waiting 301 ms')
+            wire.h2.reset_stream(stream, h2wire.CANCEL)
+            wire.flush()
+            self.server.wait_for('waited 301 ms: done')
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_who_leaves_cancels_handlers(self):
+        wire = self.connect()
+        wire.begin('GET', '/wait?ms=60002')
+        self.server.wait_for('waiting 60002 ms')
+        wire.reset_connection()
+        self.server.wait_for('waited 60002 ms: cancelled, the client has left')
+
+    def test_who_leaves_within_a_body(self):
+        wire = self.connect()
+        wire.give(wire.begin('POST', '/wait?ms=60003', end=False), b'some')
+        wire.reset_connection()
+        self.server.wait_for('waiting 60003 ms')    # its body has failed
+
+    def test_who_ends_its_stream_of_bytes(self):
+        """Requests that are complete are answered; bodies that are not have failed; routes may ask for it."""
+        with self.connect() as wire:
+            answered = wire.begin('GET', '/slow/300')
+            wire.begin('POST', '/wait?ms=60004', end=False)
+            wire.begin('GET', '/wait/end?ms=60005')
+            self.server.wait_for('waiting 60005 ms')
+            wire.socket.shutdown(socket.SHUT_WR)
+            self.server.wait_for('waiting 60004 ms')
+            self.server.wait_for('waited 60005 ms: cancelled, the client has left')
+            self.assertEqual(wire.read(answered).status, 200)
+
+    def test_clients_that_leave_within_a_response(self):
+        for _ in range(20):
+            wire = self.connect(manual=True)
+            wire.begin('GET', '/big/3000000')
+            wire.begin('GET', '/stream/100000')
+            wire.more()
+            wire.reset_connection()
+        with self.connect() as wire:
+            self.assertEqual(wire.ask().status, 200)
+
+
+def kinds_of(data):
+    """The types of frames."""
+    kinds = []
+    while len(data) >= 9:
+        kinds.append(data[3])
+        data = data[9 + int.from_bytes(data[:3], 'big'):]
+    return kinds
+
+
+class Files(Shared):
+    """Of `files`, whose handlers are the same."""
+
+    def connect(self, **how):
+        return H2Wire(self.server.port, **how)
+
+    def test_files(self):
+        for size in (0, 1, 4096, 16384, 65536, 5 * MIB + 3):
+            with self.subTest(size), self.connect() as wire:
+                data = self.write('file.bin', pattern(size))
+                response = wire.ask('GET', '/files/file.bin')
+                self.assertEqual((response.status, response.body == data), (200, True))
+                self.assertEqual(response.header('content-length'), str(size))
+
+    def test_ranges(self):
+        data = self.write('range.bin', pattern(MIB))
+        with self.connect() as wire:
+            response = wire.ask('GET', '/files/range.bin', ('range', 'bytes=1000-500000'))
+            self.assertEqual((response.status, response.body == data[1000:500001]), (206, True))
+            several = wire.ask('GET', '/files/range.bin', ('range', 'bytes=0-9,100000-300000'))
+            self.assertIn(data[100000:300001], several.body)
+            self.assertEqual(wire.ask('GET', '/files/range.bin', ('if-none-match', response.header('etag'))).status, 304)
+
+    def test_uploads(self):
+        for size in (0, 1, 4096, 300 * KIB, 5 * MIB + 3):
+            with self.subTest(size), self.connect() as wire:
+                data = pattern(size, 1)
+                self.assertIn(wire.ask('PUT', '/files/new.bin', ('content-length', str(size)), body=data).status, (200, 201, 204))
+                with open(self.path('new.bin'), 'rb') as file:
+                    self.assertEqual(file.read() == data, True)
+
+    def test_an_upload_that_breaks_off_leaves_nothing(self):
+        wire = self.connect()
+        stream = wire.begin('PUT', '/files/broken.bin', ('content-length', str(MIB)), end=False)
+        wire.give(stream, bytes(200 * KIB))
+        wire.sync()
+        wire.reset_connection()
+        with self.connect() as other:
+            self.eventually(lambda: other.ask('GET', '/files/broken.bin').status == 404)
+
+    def test_bulk_streams_share(self):
+        self.write('bulk.bin', pattern(2 * MIB))
+        with self.connect() as wire:
+            streams = [wire.begin('GET', '/files/bulk.bin', ('priority', 'u=3, i')) for _ in range(4)]
+            while not any(wire.streams[stream].ended for stream in streams):
+                wire.more()
+            self.assertGreater(min(len(wire.streams[stream].body) for stream in streams), MIB)
+            for stream in streams:
+                self.assertEqual(len(wire.read(stream).body), 2 * MIB)
+
+    def test_urgency(self):
+        """RFC 9218: what is more urgent goes first."""
+        self.write('urgent.bin', pattern(2 * MIB))
+        with self.connect(settings={4: 16 * MIB}) as wire:
+            wire.ask()
+            later = wire.begin('GET', '/files/urgent.bin', ('priority', 'u=6'), flush=False)
+            sooner = wire.begin('GET', '/files/urgent.bin', ('priority', 'u=1'))
+            wire.read(sooner)
+            self.assertFalse(wire.streams[later].ended)
+            self.assertEqual(len(wire.read(later).body), 2 * MIB)
+
+    def test_a_file_that_becomes_shorter(self):
+        self.write('cut.bin', pattern(3 * MIB))
+        with self.connect(manual=True) as wire:
+            stream = wire.begin('GET', '/files/cut.bin')
+            wire.read_head(stream)
+            os.truncate(self.path('cut.bin'), 0)
+            wire.manual = False
+            wire.h2.increment_flow_control_window(16 * MIB)
+            wire.h2.increment_flow_control_window(16 * MIB, stream)
+            wire.flush()
+            with self.assertRaises(Reset) as caught:
+                wire.read(stream)
+            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+
+
+class Limits(Case):
+    def h2(self, server, **how):
+        return H2Wire(server.port, **how)
+
+    def test_without_http_2(self):
+        server = self.serve(self.folder(), '--no-http2')
+        with server.connect() as wire:
+            wire.send(h2wire.PREFACE)
+            self.assertEqual(wire.read().status, 400)
+
+    def test_streams_beyond_the_limit(self):
+        """libnghttp2 ends the connection of a client that has acknowledged the limit."""
+        with self.h2(self.limits()) as wire:
+            wire.ask()
+            for _ in range(100):
+                wire.begin('GET', '/slow/500')
+            # GET / of an authority "a", in a frame of our own: h2 would not send it.
+            wire.raw(frame(h2wire.HEADERS, h2wire.END_STREAM | h2wire.END_HEADERS, 999, b'\x82\x86\x84\x01\x01a'))
+            self.assertEqual(wire.read_end(), [h2wire.PROTOCOL_ERROR])
+
+    def test_requests_whose_streams_were_reset_count(self):
+        """No more handlers run than streams may be open."""
+        server = self.limits()
+        with self.h2(server) as wire:
+            for i in range(60):
+                wire.h2.reset_stream(wire.begin('POST', '/wait?ms=1500'), h2wire.CANCEL)
+            for i in range(40):
+                wire.begin('POST', '/wait?ms=1500')
+            over = wire.begin('GET', '/')
+            with self.assertRaises(Reset) as caught:
+                wire.read(over)
+            self.assertEqual(caught.exception.code, h2wire.REFUSED_STREAM)
+
+    def test_bodies_that_nobody_reads(self):
+        """They count as memory for bodies; past that they get 503."""
+        with self.h2(self.limits(body_memory_max=100000)) as wire:
+            stream = wire.begin('POST', '/slow/500', end=False)
+            wire.give(stream, bytes(60000))
+            other = wire.begin('POST', '/echo', end=False)
+            wire.give(other, bytes(60000), end=True)
+            self.assertEqual(wire.read(other).status, 503)
+
+    def test_idle_connections_end(self):
+        with self.h2(self.limits(idle_timeout=300)) as wire:
+            self.assertEqual(wire.ask().status, 200)
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR])
+
+    def test_a_body_that_stops(self):
+        with self.h2(self.limits(body_timeout=200)) as wire:
+            stream = wire.begin('POST', '/echo', end=False)
+            wire.give(stream, b'some')
+            self.assertProblem(wire.read(stream), 408)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_a_window_that_stays_shut(self):
+        """The stream ends, and others go on."""
+        with self.h2(self.limits(write_timeout=400), manual=True) as wire:
+            stream = wire.begin('GET', '/big/200000')
+            wire.h2.increment_flow_control_window(MIB)
+            wire.flush()
+            with self.assertRaises(Reset) as caught:
+                wire.read(stream)
+            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_a_client_that_reads_nothing(self):
+        server = self.limits(write_timeout=400)
+        with self.h2(server, settings={4: 1 << 30}) as wire:
+            wire.h2.increment_flow_control_window(1 << 30)
+            wire.begin('GET', '/big/60000000')
+            time.sleep(2)
+            with self.assertRaises(Lost):
+                while True:
+                    wire.more()
+
+    def test_the_end_of_the_server(self):
+        server = self.limits()
+        with self.h2(server) as wire, self.h2(server) as idle:
+            idle.ask()
+            stream = wire.begin('GET', '/slow/500')
+            wire.sync()
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(wire.read(stream).status, 200)
+            self.assertEqual(set(wire.read_end()), {h2wire.NO_ERROR})
+            self.assertEqual(wire.goaways[-1][1], stream)
+            self.assertEqual(set(idle.read_end()), {h2wire.NO_ERROR})
+        self.assertEqual(server.wait(), 0)
+
+    def flood(self, server, data, count=2000):
+        """Send it repeatedly. Return: the error codes of GOAWAY frames."""
+        with self.h2(server) as wire:
+            wire.ask()
+            try:
+                for _ in range(count):
+                    wire.raw(data)
+            except Lost:
+                pass
+            return wire.read_end()
+
+    def test_floods(self):
+        """Frames that make work for nothing."""
+        server = self.limits()
+        for name, data in (('pings', frame(h2wire.PING, payload=bytes(8))), ('settings', frame(h2wire.SETTINGS)),
+                           ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1'))):
+            with self.subTest(name):
+                self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 10, 100))
+                with self.h2(server) as wire:
+                    self.assertEqual(wire.ask().status, 200)
+
+    def test_rapid_reset(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            try:
+                for _ in range(1000):
+                    wire.h2.reset_stream(wire.begin('GET', '/slow/100'), h2wire.CANCEL)
+                    wire.flush()
+            except Lost:
+                pass
+            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
+
+    def test_empty_frames(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            stream = wire.begin('POST', '/echo', end=False)
+            try:
+                wire.raw(frame(h2wire.DATA, 0, stream) * 1000)
+            except Lost:
+                pass
+            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
+
+    def test_continuations_without_end(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            wire.ask()
+            try:
+                wire.raw(frame(h2wire.HEADERS, 0, 3, b'\x82'))
+                for _ in range(1000):
+                    wire.raw(frame(h2wire.CONTINUATION, 0, 3, b''))
+            except Lost:
+                pass
+            self.assertTrue(wire.read_end())
+
+    def test_many_connections(self):
+        server = self.limits()
+
+        def work(_):
+            with self.h2(server) as wire:
+                for _ in range(5):
+                    for stream in [wire.begin('GET', '/big/20000') for _ in range(10)]:
+                        self.assertEqual(len(wire.read(stream).body), 20000)
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with self.h2(server) as wire:
+            self.assertEqual(wire.ask().status, 200)
+
+
+if __name__ == '__main__':
+    unittest.main()
