@@ -2,7 +2,7 @@
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
  *           [--login FILE] [--insecure-login] [--upload-age SECS] [--append-max BYTES]
- *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files] [--no-sandbox]
+ *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-http2] [--no-open-files] [--no-sandbox]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -195,20 +195,6 @@ static int delete (struct eddy_req *req, struct eddy_res *res)
 
 /* ---- the program ---- */
 
-static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
-{
-#ifdef EDDY_NO_TLS
-	(void)app;
-	if (options->cert || options->key) {
-		fputs("files: this eddy was built without TLS (-Dtls=disabled)\n", stderr);
-		exit(2);
-	}
-#else
-	if (options->cert || options->key)
-		eddy_app_use_tls(app, options);
-#endif
-}
-
 /* The folder is readable because of eddy_app_keep_files_open(). */
 static void use_sandbox(struct eddy_app *app, const struct files *files)
 {
@@ -269,7 +255,7 @@ int main(int argc, char **argv)
 
 	app = files->app = eddy_app_new();
 	eddy_app_bind(app, files->bind);
-	use_tls(app, &settings.tls);
+	switch_tls(app, &settings.tls);
 	settings.server.transfer = &settings.transfer;
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, files);

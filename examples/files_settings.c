@@ -34,6 +34,7 @@ static void usage(FILE *out)
 	      "                      how files are received: auto, splice, ring-splice or recv-write\n"
 	      "  --turn BYTES        how much one transfer moves before others run, and its\n"
 	      "                      largest write: 4096 to 1048576 (default: 1048576)\n"
+	      "  --no-http2          speak HTTP/1 only\n"
 	      "  --no-open-files     do not keep files open for later requests\n"
 	      "  --no-sandbox        do not enter the sandbox, which allows the process to use\n"
 	      "                      the folder only; required for a restart by SIGUSR2\n",
@@ -89,6 +90,9 @@ static void take(struct files_settings *settings, int option)
 		settings->transfer.turn_max =
 			(size_t)switch_number("turn", optarg, TURN_MIN, EDDY_MIB);
 		break;
+	case '1':
+		settings->server.no_http2 = true;
+		break;
 	case 'O':
 		settings->server.no_open_files = true;
 		break;
@@ -120,6 +124,7 @@ void files_settings_parse(struct files_settings *settings, int argc, char **argv
 		{ "technique", required_argument, NULL, 't' },
 		{ "upload-technique", required_argument, NULL, 'u' },
 		{ "turn", required_argument, NULL, 'T' },
+		{ "no-http2", no_argument, NULL, '1' },
 		{ "no-open-files", no_argument, NULL, 'O' },
 		{ "no-sandbox", no_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },

@@ -1,6 +1,6 @@
 /* probe: a target for HTTP conformance suites such as h1spec and Http11Probe.
  *
- *     probe [--bind ADDR] [--workers N]
+ *     probe [--bind ADDR] [--workers N] [--cert FILE [--key FILE]] [--no-http2]
  *
  *     $ probe &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -11,6 +11,8 @@
  *     $ curl -b a=1 localhost:7878/cookie
  *     a=1
  */
+#include "switches.h"
+
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 
@@ -124,10 +126,13 @@ static void map(struct eddy_app *app)
 
 static void usage(FILE *out, int status)
 {
-	fputs("usage: probe [--bind ADDR] [--workers N]\n"
+	fputs("usage: probe [--bind ADDR] [--workers N] [--cert FILE [--key FILE]] [--no-http2]\n"
 	      "  --bind     where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
-	      "  --workers  threads, each with its own loop (default: 1)\n",
+	      "  --workers  threads, each with its own loop (default: 1)\n"
+	      "  --cert     serve HTTPS with this certificate (PEM)\n"
+	      "  --key      its private key, unless it is in the same file\n"
+	      "  --no-http2  speak HTTP/1 only\n",
 	      out);
 	exit(status);
 }
@@ -137,11 +142,14 @@ static void parse(int argc, char **argv, struct eddy_app *app)
 	static const struct option options[] = {
 		{ "bind", required_argument, NULL, 'b' },
 		{ "workers", required_argument, NULL, 'w' },
+		{ "cert", required_argument, NULL, 'C' },
+		{ "key", required_argument, NULL, 'K' },
+		{ "no-http2", no_argument, NULL, '1' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct eddy_server_options server = { .body_max = BODY_MAX };
-	uint64_t workers;
+	struct eddy_tls_options tls = { 0 };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
@@ -150,15 +158,16 @@ static void parse(int argc, char **argv, struct eddy_app *app)
 			eddy_app_bind(app, optarg);
 			break;
 		case 'w':
-			if (eddy_str_to_u64(eddy_str_from(optarg), &workers) < 0 || workers < 1 ||
-			    workers > 1024) {
-				fprintf(stderr,
-					"probe: --workers takes a number from 1 to 1024, "
-					"not \"%s\"\n",
-					optarg);
-				exit(2);
-			}
-			server.workers = (unsigned)workers;
+			server.workers = (unsigned)switch_number("workers", optarg, 1, 1024);
+			break;
+		case 'C':
+			tls.cert = optarg;
+			break;
+		case 'K':
+			tls.key = optarg;
+			break;
+		case '1':
+			server.no_http2 = true;
 			break;
 		case 'h':
 			usage(stdout, 0);
@@ -170,6 +179,7 @@ static void parse(int argc, char **argv, struct eddy_app *app)
 	if (optind < argc)
 		usage(stderr, 2);
 	eddy_app_with_server(app, &server);
+	switch_tls(app, &tls);
 }
 
 int main(int argc, char **argv)

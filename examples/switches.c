@@ -48,6 +48,21 @@ static const char *folder_remedy(int error)
 	}
 }
 
+void switch_tls(struct eddy_app *app, const struct eddy_tls_options *options)
+{
+#ifdef EDDY_NO_TLS
+	(void)app;
+	if (options->cert || options->key) {
+		fprintf(stderr, "%s: this eddy was built without TLS (-Dtls=disabled)\n",
+			program_invocation_short_name);
+		exit(2);
+	}
+#else
+	if (options->cert || options->key)
+		eddy_app_use_tls(app, options);
+#endif
+}
+
 int switch_folder(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;

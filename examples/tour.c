@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);
 	eddy_app_with_server(app, &settings.server);
+	switch_tls(app, &settings.tls);
 	eddy_app_with_config(app, settings.config);
 	name_layers(app);
 	if (settings.compression)

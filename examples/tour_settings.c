@@ -13,6 +13,7 @@ static void usage(FILE *out)
 	      "            [--issuer URL] [--audience AUD] [--http-issuer] [--refresh-cooldown SECS]\n"
 	      "            [--max-key-age SECS] [--secret-file FILE] [--ca FILE]\n"
 	      "            [--resource URL] [--authorization-server URL]\n"
+	      "            [--cert FILE [--key FILE]] [--no-http2]\n"
 	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
 	      "  --dir          where files are saved and sent from (default: the current folder)\n"
@@ -30,7 +31,10 @@ static void usage(FILE *out)
 	      "  --ca           a file of CA certificates to trust besides the system's\n"
 	      "  --secret-file  protected routes accept tokens signed with this secret instead\n"
 	      "  --resource     publish resource metadata for the resource with this URL\n"
-	      "  --authorization-server  publish server metadata for the issuer with this URL\n",
+	      "  --authorization-server  publish server metadata for the issuer with this URL\n"
+	      "  --cert         serve HTTPS with this certificate (PEM)\n"
+	      "  --key          its private key, unless it is in the same file\n"
+	      "  --no-http2     speak HTTP/1 only\n",
 	      out);
 }
 
@@ -95,6 +99,15 @@ static void take(struct tour_settings *settings, int option)
 	case 's':
 		settings->authorization_server = optarg;
 		break;
+	case 'C':
+		settings->tls.cert = optarg;
+		break;
+	case 'K':
+		settings->tls.key = optarg;
+		break;
+	case '1':
+		settings->server.no_http2 = true;
+		break;
 	case 'h':
 		usage(stdout);
 		exit(0);
@@ -124,6 +137,9 @@ void tour_settings_parse(struct tour_settings *settings, int argc, char **argv)
 		{ "secret-file", required_argument, NULL, 'f' },
 		{ "resource", required_argument, NULL, 'r' },
 		{ "authorization-server", required_argument, NULL, 's' },
+		{ "cert", required_argument, NULL, 'C' },
+		{ "key", required_argument, NULL, 'K' },
+		{ "no-http2", no_argument, NULL, '1' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};

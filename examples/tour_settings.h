@@ -8,6 +8,7 @@
 
 struct tour_settings {
 	struct eddy_server_options server;
+	struct eddy_tls_options tls;
 	const char *bind;
 	const char *dir;
 	const char *config;
