@@ -102,7 +102,7 @@ class Basics(TlsCase):
             wire = self.dial(server, context(version=version, alpn=['http/1.1']))
             self.assertEqual(wire.tls.selected_alpn_protocol(), 'http/1.1')
             self.assertEqual(self.session(wire).status, 200)
-            wire = self.dial(server, context(version=version, alpn=['http/1.1', 'h2']))
+            wire = self.dial(server, context(version=version, alpn=['h2', 'http/1.1']))
             self.assertEqual(wire.tls.selected_alpn_protocol(), 'h2' if speaks_http2() else 'http/1.1')
             with self.assertRaisesRegex(ssl.SSLError, '(?i)no.application.protocol'):
                 self.dial(server, context(version=version, alpn=['h3', 'spdy/3']))

@@ -62,6 +62,7 @@ Test(config, replaces_what_the_builder_said)
 					    "io_workers_max = 12\n"
 					    "open_files_valid_ms = 6\n"
 					    "no_open_files = true\n"
+					    "no_http2 = true\n"
 					    "head_timeout_ms = 1\n"
 					    "body_timeout_ms = 2\n"
 					    "write_timeout_ms = 3\n"
@@ -98,6 +99,7 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(uint, app->options.io_workers_max, 12));
 	cr_expect(eq(u64, app->options.open_files_valid_ns, 6 * EDDY_MS));
 	cr_expect(app->options.no_open_files);
+	cr_expect(app->options.no_http2);
 	cr_expect(eq(u64, app->options.head_timeout_ns, 1 * EDDY_MS));
 	cr_expect(eq(u64, app->options.body_timeout_ns, 2 * EDDY_MS));
 	cr_expect(eq(u64, app->options.write_timeout_ns, 3 * EDDY_MS));
@@ -197,7 +199,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 
 #define ALL_KEYS                                                                                                                                                                                                                           \
 	"bind, bind_plain, proxy_protocol, unix_mode, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, body_memory_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                       \
+	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, no_http2, head_timeout_ms, "                                             \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, body_rate_min, write_rate_min, rate_grace_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {

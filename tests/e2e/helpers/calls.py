@@ -50,7 +50,7 @@ GROUPS = (
     (r'wolfSSL.*|wc_.*', f'{STDIO} getrandom'),
     (r'(BN|CRYPTO|EC|ERR|EVP|OPENSSL|OSSL|OpenSSL)_.*', f'{STDIO} futex getpid getrandom'),
     (r'json_.*', f'{MEMORY} write'),
-    (r'(de|in)flate\w*', MEMORY),    # zlib
+    (r'(de|in)flate\w*|nghttp2_\w+', MEMORY),    # zlib, libnghttp2
     # Computing.
     (r'llhttp_\w+|mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|crc32|explicit_bzero|__errno_location'
      r'|__ctype_\w+|__libc_current_\w+|__sched_cpucount|sig(add|del|empty|fill|is)(set|member)|inet_\w+|in6addr_\w+|if_.*'
