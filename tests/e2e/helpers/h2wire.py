@@ -69,7 +69,8 @@ class H2Wire:
             raise Lost(str(error)) from error
 
     def flush(self):
-        self.raw(self.h2.data_to_send())
+        if data := self.h2.data_to_send():
+            self.raw(data)
 
     def reset_connection(self):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
