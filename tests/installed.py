@@ -27,7 +27,7 @@ from tap import Tap
 LIBRARIES = {
     'runtime': ('runtime', 'uring', 'runtime'),
     'accelerator': ('runtime', 'wolfssl crypto', 'accelerator'),
-    'http': ('http', 'uring jansson wolfssl z stdc++ gcc_s m', 'http accelerator runtime'),
+    'http': ('http', 'uring jansson wolfssl z nghttp2 stdc++ gcc_s m', 'http accelerator runtime'),
     'codec': ('compress', 'brotlienc brotlidec z zstd', 'codec runtime'),
     'compress': ('compress', '', 'compress http accelerator codec runtime'),
     'trace': ('trace', 'm', 'trace runtime'),

@@ -3,14 +3,18 @@
 import socket
 import ssl
 import struct
+import sys
 
-import h2.config
-import h2.connection
-import h2.events
-import h2.exceptions
-import h2.settings
+# For a Python that is not Debian's; the package is pure Python.
+sys.path.append('/usr/lib/python3/dist-packages')
 
-from wire import KIB, Lost, Response, to_bytes
+import h2.config  # noqa: E402
+import h2.connection  # noqa: E402
+import h2.events  # noqa: E402
+import h2.exceptions  # noqa: E402
+import h2.settings  # noqa: E402
+
+from wire import KIB, Lost, Response, to_bytes  # noqa: E402
 
 PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
