@@ -3,7 +3,7 @@ import socket
 import time
 import unittest
 
-from wire import Lost, Shared, chunked, request
+from wire import Lost, Shared, chunked, request, speaks_http2
 
 
 class Arriving(Shared):
@@ -197,7 +197,9 @@ class Malformed(Shared):
             'GET / HTTP/1.1\nHost: a\r\n\r\n', 'GET / HTTP/1.1\rHost: a\r\n\r\n', 'GET /\tHTTP/1.1\r\nHost: a\r\n\r\n',
             'GET / RTSP/1.0\r\nHost: a\r\n\r\n', 'OPTIONS / RTSP/1.0\r\nHost: a\r\n\r\n', 'SOURCE / ICE/1.0\r\nHost: a\r\n\r\n',
             'G ET / HTTP/1.1\r\nHost: a\r\n\r\n', 'Extra lineGET / HTTP/1.1\r\nHost: a\r\n\r\n', '\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n',
-            '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x00\r\n\r\n')
+            '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', '\x00\r\n\r\n')
+        if not speaks_http2():
+            self.refuse(400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
     def test_target(self):
         self.refuse(
