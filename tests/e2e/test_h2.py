@@ -135,6 +135,15 @@ class Requests(Shared):
             self.assertEqual(wire.streams[stream].code, h2wire.NO_ERROR)
             self.assertEqual(wire.ask().status, 200)
 
+    def test_an_empty_response_before_the_body_has_ended(self):
+        with self.connect() as wire:
+            stream = wire.begin('POST', '/nothing', ('content-length', '1000'), end=False)
+            self.assertEqual(wire.read(stream).status, 200)
+            while wire.streams[stream].code is None:
+                wire.more()
+            self.assertEqual(wire.streams[stream].code, h2wire.NO_ERROR)
+            self.assertEqual(wire.ask().status, 200)
+
     def test_an_expectation(self):
         with self.connect() as wire:
             stream = wire.begin('POST', '/echo', ('expect', '100-continue'), end=False)
@@ -153,6 +162,15 @@ class Requests(Shared):
             stream = wire.begin('GET', '/broken/10')
             with self.assertRaises(Reset) as caught:
                 wire.read(stream)
+            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+            self.assertEqual(wire.ask().status, 200)
+
+    def test_large_heads_of_responses(self):
+        with self.connect() as wire:
+            wire.h2.decoder.max_header_list_size = MIB
+            self.assertEqual(len(wire.ask('GET', '/header/200000').header('x-large')), 200000)
+            with self.assertRaises(Reset) as caught:
+                wire.ask('GET', '/header/600000')
             self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
             self.assertEqual(wire.ask().status, 200)
 
@@ -230,6 +248,54 @@ class Requests(Shared):
             wire.flush()
             self.server.wait_for('waited 301 ms: done')
             self.assertEqual(wire.ask().status, 200)
+
+    def test_a_reset_without_an_error_cancels(self):
+        with self.connect() as wire:
+            stream = wire.begin('GET', '/wait?ms=60006')
+            self.server.wait_for('waiting 60006 ms')
+            wire.h2.reset_stream(stream, h2wire.NO_ERROR)
+            wire.flush()
+            self.server.wait_for('waited 60006 ms: cancelled, the client has left')
+
+    def test_a_reset_with_its_request_starts_nothing(self):
+        with self.connect() as wire:
+            wire.h2.reset_stream(wire.begin('GET', '/wait?ms=60007', flush=False), h2wire.CANCEL)
+            wire.flush()
+            wire.sync()
+            self.assertEqual(wire.ask().status, 200)
+        self.assertNotIn('60007', self.server.log)
+
+    def test_a_client_that_says_goodbye(self):
+        """Its requests are answered in full, also those whose end it has not let come yet."""
+        with self.connect(manual=True) as wire:
+            streams = [wire.begin('GET', '/big/70000') for _ in range(2)]
+            while sum(len(wire.streams[stream].body) for stream in streams) < 65535:
+                wire.more()
+            wire.raw(frame(h2wire.GOAWAY, payload=bytes(8)))
+            wire.h2.increment_flow_control_window(MIB)
+            for stream in streams:
+                wire.h2.increment_flow_control_window(MIB, stream)
+            wire.flush()
+            for stream in streams:
+                self.assertEqual(len(wire.read(stream).body), 70000)
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR])
+
+    def test_what_is_wrong_is_said_to_a_client_that_goes_on_sending(self):
+        for _ in range(5):
+            with self.connect() as wire:
+                wire.raw(frame(h2wire.DATA, 0, 0, b'x'))
+                try:
+                    for _ in range(50):
+                        wire.raw(frame(h2wire.PING, payload=bytes(8)) * 3000)
+                        time.sleep(0.001)
+                except Lost:
+                    pass
+                self.assertEqual(wire.read_end(), [h2wire.PROTOCOL_ERROR])
+
+    def test_a_goodbye_that_is_too_long(self):
+        with self.connect() as wire:
+            wire.raw(frame(h2wire.GOAWAY, payload=bytes(17 * KIB)))
+            self.assertEqual(wire.read_end(), [h2wire.FRAME_SIZE_ERROR])
 
     def test_who_leaves_cancels_handlers(self):
         wire = self.connect()
@@ -363,6 +429,29 @@ class Limits(Case):
             wire.send(h2wire.PREFACE)
             self.assertEqual(wire.read().status, 400)
 
+    def test_a_body_of_unknown_length_that_is_too_large(self):
+        """Also if it is one byte, which arrives last."""
+        with self.h2(self.limits(body_max=1000)) as wire:
+            self.assertEqual(len(wire.ask('POST', '/echo', body=bytes(1000)).body), 1000)
+            for first, last in ((1000, 1), (0, 1001)):
+                stream = wire.begin('POST', '/echo', end=False)
+                wire.give(stream, bytes(first))
+                wire.sync()
+                wire.give(stream, bytes(last), end=True)
+                self.assertProblem(wire.read(stream), 413)
+
+    def test_responses_are_observed_as_whole(self):
+        server = self.serve('--dir', self.folder(), '--access-log', program='tour')
+        with self.h2(server) as wire:
+            for path in ('/hello/you', '/no-such'):
+                wire.ask('GET', path)
+            wire.ask('HEAD', '/hello/you')
+            wire.h2.reset_stream(wire.begin('GET', '/events/1000'), h2wire.CANCEL)
+            wire.flush()
+            wire.sync()
+        server.stop()
+        self.assertEqual(server.log.count('whole=true'), 3, server.log)
+
     def test_streams_beyond_the_limit(self):
         """libnghttp2 ends the connection of a client that has acknowledged the limit."""
         with self.h2(self.limits()) as wire:
@@ -436,10 +525,38 @@ class Limits(Case):
             wire.sync()
             server.process.send_signal(signal.SIGTERM)
             self.assertEqual(wire.read(stream).status, 200)
-            self.assertEqual(set(wire.read_end()), {h2wire.NO_ERROR})
-            self.assertEqual(wire.goaways[-1][1], stream)
-            self.assertEqual(set(idle.read_end()), {h2wire.NO_ERROR})
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
+            self.assertEqual([last for _, last in wire.goaways], [2**31 - 1, stream])
+            self.assertEqual(idle.read_end(), [h2wire.NO_ERROR] * 2)
         self.assertEqual(server.wait(), 0)
+
+    def test_a_request_that_crosses_the_end_of_the_server(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            wire.ask()
+            server.process.send_signal(signal.SIGTERM)
+            while not wire.incoming:
+                wire.incoming += wire.socket.recv(4096)
+            # The PING behind the first GOAWAY is not acknowledged yet.
+            ping = wire.incoming.find(bytes((h2wire.PING, 0, 0, 0, 0, 0)))
+            self.assertGreater(ping, 0)
+            stream = wire.begin('GET', '/big/1000')
+            wire.more()
+            self.assertEqual(wire.read(stream).status, 200)
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
+        self.assertEqual(server.wait(), 0)
+
+    def test_a_client_that_does_not_see_the_end_of_the_server(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            wire.ask()
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(1.5)
+            wire.socket.settimeout(0.1)
+            data = b''
+            while got := wire.socket.recv(4096):
+                data += got
+            self.assertEqual(kinds_of(data), [h2wire.GOAWAY, h2wire.PING, h2wire.GOAWAY])
 
     def flood(self, server, data, count=2000):
         """Send it repeatedly. Return: the error codes of GOAWAY frames."""
@@ -456,11 +573,47 @@ class Limits(Case):
         """Frames that make work for nothing."""
         server = self.limits()
         for name, data in (('pings', frame(h2wire.PING, payload=bytes(8))), ('settings', frame(h2wire.SETTINGS)),
-                           ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1'))):
+                           ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1')),
+                           ('unknown', frame(99))):
             with self.subTest(name):
-                self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 10, 100))
+                self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 20, 100))
                 with self.h2(server) as wire:
                     self.assertEqual(wire.ask().status, 200)
+
+    def test_windows_that_open_little_by_little(self):
+        server = self.limits()
+        with self.h2(server) as wire:
+            # Many at once are no flood.
+            wire.raw(frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1') * 900)
+            self.assertEqual(wire.ask().status, 200)
+        with self.h2(server, manual=True, settings={4: 0}) as wire:
+            stream = wire.begin('GET', '/big/200000')
+            try:
+                for _ in range(1500):
+                    wire.h2.increment_flow_control_window(1, stream)
+                    wire.flush()
+                    if not _ % 20:
+                        wire.more()
+            except Lost:
+                pass
+            self.assertEqual(wire.read_end(), [h2wire.ENHANCE_YOUR_CALM])
+
+    def test_resets_between_other_frames(self):
+        """Small frames of DATA that a client lets come do not excuse them."""
+        with self.h2(self.limits(), manual=True) as wire:
+            big = wire.begin('GET', '/big/200000')
+            while len(wire.streams[big].body) < 65535:
+                wire.more()
+            wire.h2.increment_flow_control_window(MIB)
+            try:
+                for _ in range(150):
+                    wire.h2.reset_stream(wire.begin('POST', '/echo', end=False), h2wire.CANCEL)
+                    wire.h2.increment_flow_control_window(1, big)
+                    wire.flush()
+                    wire.more()
+            except (Lost, h2wire.h2.exceptions.ProtocolError):
+                pass
+            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
 
     def test_rapid_reset(self):
         server = self.limits()

@@ -21,6 +21,8 @@
 #define EDDYI_H2_WINDOW EDDY_MIB
 #define EDDYI_H2_WINDOW_MAX (16 * EDDY_MIB)
 #define EDDYI_H2_FRAME_MAX EDDY_MIB
+/* The largest head of a response, as HPACK can make it. */
+#define EDDYI_H2_HEAD_MAX (512 * EDDY_KIB)
 
 /* Invariants:
  * 1. It is in `streams` of its connection from its HEADERS frame until it is freed: by its task, or
@@ -52,7 +54,7 @@ struct eddyi_h2_stream {
 	bool head_due;
 	bool deferred;              /* the session waits for the source */
 	bool last;                  /* nothing follows the source */
-	bool has_ended;             /* the session has the end */
+	bool has_ended;             /* its end is in the output */
 	bool cold;                  /* the next bytes of `file` have to be read by the task */
 	struct eddy_str bytes;      /* the source: these, and then */
 	struct eddy_transfer *file; /* a part of this file; NULL: none */
@@ -84,13 +86,17 @@ struct eddyi_h2 {
 	uint64_t unread; /* and those that have not, as they count for the app */
 
 	bool ended;         /* the client sends no more */
+	bool stopping;      /* so does the server: the first GOAWAY is queued */
+	bool notified;      /* the client has seen that GOAWAY */
 	bool leaving;       /* the last GOAWAY is queued */
 	bool failed;        /* the session can't go on */
 	bool over;          /* nothing is received or sent any more */
+	bool cut;           /* and something may not have been sent */
 	uint32_t verdict;   /* the error code with which it is to end; 0: none */
 	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */
 	unsigned idle_work; /* frames that led to nothing since then; h2_calm.h */
 	uint64_t idle_since_ns;
+	int64_t updates; /* of windows, less those that DATA allows */
 };
 
 static inline struct eddyi_h2_stream *eddyi_h2_stream_of(const struct eddy_req *req)
@@ -113,6 +119,9 @@ int eddyi_h2_session_begin(struct eddyi_h2 *h2);
 
 /* Feed it bytes. Return: 0; -EPROTO if it is at its end, after a last frame. */
 int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len);
+
+/* End the connection if a call of the session has failed for want of memory. */
+void eddyi_h2_session_check(struct eddyi_h2 *h2, int error);
 
 /* Give the window back for `len` bytes of a body that have been taken. */
 void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len);
@@ -138,6 +147,12 @@ void eddyi_h2_stream_end_input(struct eddyi_h2_stream *stream);
 /* Keep bytes of its body until they are read.
  * Return: false if they are dropped: there is no memory, or bodies take as much as they may. */
 bool eddyi_h2_stream_receive(struct eddyi_h2_stream *stream, struct eddy_str bytes);
+
+/* Whether its source has more than the session has taken. */
+static inline bool eddyi_h2_stream_has_more(const struct eddyi_h2_stream *stream)
+{
+	return stream->bytes.len || stream->file;
+}
 
 /* Get the next bytes of its response into `room`, at most `len`. Never suspends.
  * Return: bytes; -EAGAIN if there are none for now; -errno. */

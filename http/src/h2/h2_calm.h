@@ -1,5 +1,4 @@
-/* h2_calm.h: the work that a client causes for nothing: streams that it resets or that are refused,
- * pings, settings, priorities, empty frames. Beyond a limit its connection ends. */
+/* h2_calm.h: the work that a client causes for nothing. Beyond a limit its connection ends. */
 #ifndef EDDYI_H2_CALM_H
 #define EDDYI_H2_CALM_H
 
@@ -7,10 +6,16 @@
 
 #include <eddy/loop.h>
 
+/* Within EDDYI_H2_CALM_NS: streams that are reset or refused, pings, settings, priorities, empty
+ * frames. One is allowed for each frame of DATA. */
 #define EDDYI_H2_CALM_MAX 100
 #define EDDYI_H2_CALM_NS (10 * EDDY_SECOND)
+/* WINDOW_UPDATE frames, and more of them for each frame of DATA. */
+#define EDDYI_H2_UPDATES_MAX 1000
+#define EDDYI_H2_UPDATES_PER_DATA 4
+/* Smaller frames of DATA count only if they have all that there is. */
+#define EDDYI_H2_DATA_MIN 256
 
-/* Count a frame that led to nothing. */
 static inline void eddyi_h2_calm_count(struct eddyi_h2 *h2)
 {
 	if (eddy_loop_now() - h2->idle_since_ns > EDDYI_H2_CALM_NS) {
@@ -21,10 +26,18 @@ static inline void eddyi_h2_calm_count(struct eddyi_h2 *h2)
 		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
 }
 
+/* Count a frame that opens a window. */
+static inline void eddyi_h2_calm_count_update(struct eddyi_h2 *h2)
+{
+	if (h2->updates++ > EDDYI_H2_UPDATES_MAX)
+		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
+}
+
 /* The client takes a part of a response. */
 static inline void eddyi_h2_calm_forget(struct eddyi_h2 *h2)
 {
-	h2->idle_work = 0;
+	h2->idle_work -= h2->idle_work > 0;
+	h2->updates -= EDDYI_H2_UPDATES_PER_DATA;
 }
 
 #endif

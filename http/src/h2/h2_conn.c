@@ -24,8 +24,11 @@ static void close_streams(struct eddyi_h2 *h2)
 	struct eddy_node *node, *next;
 
 	for (node = h2->streams.next; node != &h2->streams; node = next) {
+		struct eddyi_h2_stream *stream = eddy_of(node, struct eddyi_h2_stream, node);
+
 		next = node->next;
-		eddyi_h2_stream_close(eddy_of(node, struct eddyi_h2_stream, node), true);
+		if (!stream->closed)
+			eddyi_h2_stream_close(stream, true);
 	}
 }
 
@@ -33,7 +36,7 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 {
 	if (h2->over)
 		return;
-	h2->over = true;
+	h2->over = h2->cut = true;
 	eddy_op_cancel(&h2->sender.op);
 	close_streams(h2);
 }
@@ -41,14 +44,15 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 static void finish(struct eddyi_h2 *h2)
 {
 	struct eddyi_conn *conn = h2->conn;
+	/* A client that has been idle for so long has nothing under way. */
+	bool lingers = !h2->cut && !h2->ended && !conn->parked.evicted && !conn->parked.expired;
 
 	close_streams(h2);
 	eddyi_h2_output_deinit(h2);
 	nghttp2_session_del(h2->session);
 	conn->h2 = NULL;
 	free(h2);
-	eddyi_wire_give_up(&conn->wire);
-	eddyi_parked_close(&conn->parked);
+	eddyi_conn_end_h2(conn, lingers);
 }
 
 /* Send the last frame, which says how far requests have been handled. */
@@ -62,8 +66,21 @@ static void say_goodbye(struct eddyi_h2 *h2)
 
 static bool is_done(const struct eddyi_h2 *h2)
 {
-	return h2->ended || h2->conn->parked.evicted || h2->conn->parked.last ||
+	const struct eddyi_parked *parked = &h2->conn->parked;
+
+	return h2->ended || parked->evicted || parked->expired || h2->notified ||
 	       !nghttp2_session_want_read(h2->session);
+}
+
+/* Until the client has seen the first GOAWAY of a shutdown, it may have sent a request. */
+static void wait_idle(struct eddyi_h2 *h2)
+{
+	struct eddyi_clocks *clocks = h2->conn->wire.clocks;
+
+	if (h2->stopping)
+		eddyi_parked_wait(&h2->conn->parked, EDDYI_STANDING_HEAD, &clocks->pace, 0);
+	else
+		eddyi_parked_wait(&h2->conn->parked, EDDYI_STANDING_IDLE, &clocks->idle, 0);
 }
 
 void eddyi_h2_settle(struct eddyi_h2 *h2)
@@ -73,12 +90,16 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	bool busy = eddyi_sender_is_busy(&h2->sender);
 
 	/* Behind the last frame of a session that has failed, nothing follows. */
-	if (h2->tasks && !busy && !nghttp2_session_want_read(h2->session))
-		eddyi_h2_abort(h2);
+	if (h2->tasks && !busy && !h2->over && !nghttp2_session_want_read(h2->session) &&
+	    eddyi_h2_output_is_empty(h2))
+		close_streams(h2);
 	if (!h2->tasks && !busy && !h2->over && is_done(h2)) {
 		say_goodbye(h2);
 		busy = eddyi_sender_is_busy(&h2->sender);
-		h2->over |= !busy;
+		h2->over |= !busy && eddyi_h2_output_is_empty(h2);
+		/* It makes room, and waits for nobody. */
+		if (parked->evicted)
+			eddyi_h2_abort(h2);
 	}
 	if (h2->over) {
 		if (!h2->tasks && !busy)
@@ -86,7 +107,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 		return;
 	}
 	if (!h2->tasks && !busy) {
-		eddyi_parked_wait(parked, EDDYI_STANDING_IDLE, &conn->wire.clocks->idle, 0);
+		wait_idle(h2);
 		return;
 	}
 	if (parked->state == EDDYI_PARKED_IDLE)
@@ -137,8 +158,6 @@ static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int resul
 		end_input(h2);
 	else if (result != -ENOBUFS && result != -EINTR && result != -ECANCELED)
 		eddyi_h2_abort(h2);
-	if (parked->expired)
-		parked->last = true;
 	eddyi_h2_settle(h2);
 }
 
@@ -154,14 +173,15 @@ static void evict(struct eddyi_parked *parked)
 	eddyi_h2_settle(h2);
 }
 
-/* A connection without requests ends. */
+/* Requests that the client sends before it sees this are still handled. */
 static void stop(struct eddyi_parked *parked)
 {
 	struct eddyi_h2 *h2 = conn_of(parked)->h2;
 
-	if (!h2 || h2->over)
+	if (!h2 || h2->over || h2->stopping)
 		return;
-	nghttp2_submit_shutdown_notice(h2->session);
+	parked->partial = h2->stopping = true;
+	eddyi_h2_session_check(h2, nghttp2_submit_shutdown_notice(h2->session));
 	eddyi_h2_output_send_soon(h2);
 }
 
@@ -238,6 +258,8 @@ bool eddyi_conn_speak_h2(struct eddyi_conn *conn, struct eddy_str bytes)
 		eddyi_parked_leave(&conn->parked);
 	if (take_in_all(h2, bytes) < 0)
 		end_input(h2);
+	if (conn->parked.last)
+		stop(&conn->parked);
 	eddyi_h2_output_send(h2);
 	eddyi_h2_settle(h2);
 	return true;

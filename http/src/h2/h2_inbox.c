@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-#define BLOCK_MIN ((size_t)EDDY_KIB)
-#define BLOCK_MAX ((size_t)(64 * EDDY_KIB))
+/* The least sizes of the first block and of others. */
+#define BLOCK_FIRST ((size_t)EDDY_KIB)
+#define BLOCK_NEXT ((size_t)(64 * EDDY_KIB))
 
 struct eddyi_h2_block {
 	struct eddyi_h2_block *next;
@@ -12,42 +13,43 @@ struct eddyi_h2_block {
 };
 
 /* Blocks of a body that goes on are large: each is a write to its file. */
-static struct eddyi_h2_block *grow(struct eddyi_h2_inbox *inbox, size_t need)
+static bool grow(struct eddyi_h2_inbox *inbox, size_t need)
 {
-	size_t size = need < BLOCK_MIN                ? BLOCK_MIN :
-		      need > BLOCK_MAX || inbox->last ? BLOCK_MAX :
-							need;
+	size_t least = inbox->last ? BLOCK_NEXT : BLOCK_FIRST, size = need < least ? least : need;
 	struct eddyi_h2_block *block = malloc(sizeof(*block) + size);
 
 	if (!block)
-		return NULL;
+		return false;
 	*block = (struct eddyi_h2_block){ .size = size };
 	if (inbox->last)
 		inbox->last->next = block;
 	else
 		inbox->first = block;
 	inbox->last = block;
-	return block;
+	return true;
+}
+
+static void append(struct eddyi_h2_inbox *inbox, struct eddyi_h2_block *block,
+		   struct eddy_str bytes)
+{
+	memcpy(block->bytes + block->len, bytes.ptr, bytes.len);
+	block->len += bytes.len;
+	inbox->len += bytes.len;
 }
 
 bool eddyi_h2_inbox_add(struct eddyi_h2_inbox *inbox, struct eddy_str bytes)
 {
-	while (bytes.len) {
-		struct eddyi_h2_block *block = inbox->last;
-		size_t step;
+	struct eddyi_h2_block *last = inbox->last;
+	size_t fits = last ? last->size - last->len : 0;
 
-		if (!block || block->len == block->size)
-			block = grow(inbox, bytes.len);
-		if (!block)
-			return false;
-		step = block->size - block->len;
-		if (step > bytes.len)
-			step = bytes.len;
-		memcpy(block->bytes + block->len, bytes.ptr, step);
-		block->len += step;
-		inbox->len += step;
-		bytes = eddy_str_skip(bytes, step);
-	}
+	if (fits > bytes.len)
+		fits = bytes.len;
+	if (fits < bytes.len && !grow(inbox, bytes.len - fits))
+		return false;
+	if (fits)
+		append(inbox, last, eddy_str(bytes.ptr, fits));
+	if (fits < bytes.len)
+		append(inbox, inbox->last, eddy_str_skip(bytes, fits));
 	return true;
 }
 

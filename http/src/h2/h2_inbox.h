@@ -13,7 +13,7 @@ struct eddyi_h2_inbox {
 	bool complete; /* nothing follows */
 };
 
-/* Append a copy. Return: false on allocation failure. */
+/* Append a copy. Return: false on allocation failure: nothing is appended. */
 bool eddyi_h2_inbox_add(struct eddyi_h2_inbox *inbox, struct eddy_str bytes);
 
 /* Get the first bytes, which stay in place until they are consumed. .len 0: there are none. */

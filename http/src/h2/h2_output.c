@@ -87,14 +87,15 @@ ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf,
 int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head,
 			 size_t len, nghttp2_data_source *source, void *arg)
 {
+	struct eddyi_h2_stream *stream =
+		nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	struct eddyi_h2 *h2 = arg;
 
-	(void)session;
-	(void)frame;
 	(void)source;
 	memcpy(h2->output + h2->output_len, head, FRAME_HEAD);
 	h2->output_len += FRAME_HEAD + len;
-	eddyi_h2_calm_forget(h2);
+	if (len >= EDDYI_H2_DATA_MIN || !stream || !eddyi_h2_stream_has_more(stream))
+		eddyi_h2_calm_forget(h2);
 	return 0;
 }
 
@@ -103,7 +104,8 @@ void eddyi_h2_output_resume(struct eddyi_h2_stream *stream)
 	if (!stream->deferred || stream->closed)
 		return;
 	stream->deferred = false;
-	nghttp2_session_resume_data(stream->h2->session, stream->id);
+	eddyi_h2_session_check(stream->h2,
+			       nghttp2_session_resume_data(stream->h2->session, stream->id));
 }
 
 /* ---- sending ---- */
@@ -132,6 +134,9 @@ static void take(struct eddyi_sender *sender, size_t len)
 	h2->output_at += len;
 	h2->turn_left -= len < h2->turn_left ? len : h2->turn_left;
 	h2->conn->wire.sent += len;
+	if (h2->conn->parked.seat.standing == EDDYI_STANDING_SLOW)
+		eddyi_holders_move(&h2->conn->parked.conns->holders, &h2->conn->parked.seat,
+				   EDDYI_STANDING_BUSY);
 	eddy_timeout_touch(&h2->conn->wire.timeout);
 }
 
@@ -167,6 +172,11 @@ void eddyi_h2_output_deinit(struct eddyi_h2 *h2)
 {
 	eddy_timer_disarm(&h2->flush);
 	free_output(h2);
+}
+
+bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2)
+{
+	return h2->output_at == h2->output_len && !nghttp2_session_want_write(h2->session);
 }
 
 void eddyi_h2_output_send_soon(struct eddyi_h2 *h2)

@@ -3,6 +3,7 @@
 #define EDDYI_H2_OUTPUT_H
 
 #include <nghttp2/nghttp2.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct eddyi_h2;
@@ -16,6 +17,9 @@ void eddyi_h2_output_deinit(struct eddyi_h2 *h2);
 
 /* Have the session write its frames into the output, as far as there is room. Never suspends. */
 void eddyi_h2_output_pack(struct eddyi_h2 *h2);
+
+/* Whether nothing is left to be packed or sent. */
+bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2);
 
 /* Send the output, now or after the other tasks of this turn. Never suspends. */
 void eddyi_h2_output_send(struct eddyi_h2 *h2);

@@ -11,6 +11,17 @@ static struct eddyi_h2_stream *find(nghttp2_session *session, int32_t id)
 	return nghttp2_session_get_stream_user_data(session, id);
 }
 
+/* Frames of unknown types are counted as they begin, and ignored. */
+static int ignore_frame(nghttp2_session *session, void **payload, const nghttp2_frame_hd *frame,
+			void *arg)
+{
+	(void)session;
+	(void)payload;
+	(void)frame;
+	(void)arg;
+	return NGHTTP2_ERR_CANCEL;
+}
+
 /* Refuse a stream: its request is not handled, and may be repeated. */
 static void refuse(nghttp2_session *session, int32_t id)
 {
@@ -20,6 +31,8 @@ static void refuse(nghttp2_session *session, int32_t id)
 /* After a reset, frames of that stream may still be under way (RFC 9113 section 5.1). */
 #define RESET_NS (10 * EDDY_SECOND)
 
+#define GOAWAY_MAX (16 * EDDY_KIB)
+
 /* Find what the session does not: the fields of a stream that the client has ended, which it forgets
  * without the priorities of RFC 7540, and a PRIORITY frame of no stream. */
 static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *arg)
@@ -27,10 +40,15 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	struct eddyi_h2 *h2 = arg;
 	bool resets = h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS;
 
-	if (frame->type == NGHTTP2_PRIORITY)
+	if (frame->type == NGHTTP2_PRIORITY || frame->type > NGHTTP2_CONTINUATION)
 		eddyi_h2_calm_count(h2);
 	if (frame->type == NGHTTP2_PRIORITY && !frame->stream_id)
 		h2->verdict = NGHTTP2_PROTOCOL_ERROR;
+	/* The session would keep what it says. */
+	if (frame->type == NGHTTP2_GOAWAY && frame->length > GOAWAY_MAX) {
+		h2->verdict = NGHTTP2_FRAME_SIZE_ERROR;
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	}
 	if (frame->type == NGHTTP2_HEADERS && !resets &&
 	    frame->stream_id <= nghttp2_session_get_last_proc_stream_id(session) &&
 	    !nghttp2_session_find_stream(session, frame->stream_id))
@@ -38,13 +56,38 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	return 0;
 }
 
+/* A response without a body. */
+static void have_ended(struct eddyi_h2 *h2, struct eddyi_h2_stream *stream)
+{
+	eddyi_h2_calm_forget(h2);
+	if (!stream)
+		return;
+	stream->has_ended = true;
+	eddy_event_set(&stream->flowed);
+}
+
 static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
 	struct eddyi_h2 *h2 = arg;
 
-	(void)session;
 	if (frame->hd.type == NGHTTP2_RST_STREAM)
 		h2->reset_ns = eddy_loop_now();
+	if (frame->hd.type == NGHTTP2_HEADERS && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+		have_ended(h2, find(session, frame->hd.stream_id));
+	/* Behind it: pings overtake other frames. */
+	if (frame->hd.type == NGHTTP2_GOAWAY && h2->stopping && !h2->leaving)
+		return nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, NULL);
+	return 0;
+}
+
+/* A head that can't be encoded. */
+static int have_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *arg)
+{
+	(void)error;
+	(void)arg;
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+						 NGHTTP2_INTERNAL_ERROR);
 	return 0;
 }
 
@@ -109,13 +152,21 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 		if (!ends && !frame->hd.length)
 			eddyi_h2_calm_count(h2);
 		break;
-	case NGHTTP2_SETTINGS:
 	case NGHTTP2_PING:
+		h2->notified |= h2->stopping && frame->hd.flags & NGHTTP2_FLAG_ACK;
+		eddyi_h2_calm_count(h2);
+		return 0;
+	case NGHTTP2_SETTINGS:
 		if (!(frame->hd.flags & NGHTTP2_FLAG_ACK))
 			eddyi_h2_calm_count(h2);
 		return 0;
-	default:
+	case NGHTTP2_WINDOW_UPDATE:
+		eddyi_h2_calm_count_update(h2);
+		return 0;
+	case NGHTTP2_RST_STREAM:
 		eddyi_h2_calm_count(h2);
+		return 0;
+	default:
 		return 0;
 	}
 	stream = ends ? find(session, frame->hd.stream_id) : NULL;
@@ -135,8 +186,7 @@ static int have_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
 	(void)arg;
 	if (stream && eddyi_h2_stream_receive(stream, eddy_str((const char *)bytes, len)))
 		return 0;
-	nghttp2_session_consume(session, id, len);
-	return 0;
+	return nghttp2_session_consume(session, id, len);
 }
 
 static int have_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame, int error,
@@ -159,9 +209,17 @@ static int stream_closed(nghttp2_session *session, int32_t id, uint32_t error, v
 	return 0;
 }
 
-static void widen(nghttp2_session *session, int32_t id, int32_t window)
+static int widen(nghttp2_session *session, int32_t id, int32_t window)
 {
-	nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, id, window);
+	return nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, id, window);
+}
+
+void eddyi_h2_session_check(struct eddyi_h2 *h2, int error)
+{
+	if (!nghttp2_is_fatal(error))
+		return;
+	h2->failed = true;
+	eddyi_h2_output_send_soon(h2);
 }
 
 void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
@@ -170,15 +228,19 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 	nghttp2_session *session = h2->session;
 	uint64_t took = stream->body.took;
 
+	int r = 0;
+
 	h2->took += len;
 	if (h2->took >= EDDYI_H2_WINDOW && h2->took - len < EDDYI_H2_WINDOW)
-		widen(session, 0, EDDYI_H2_WINDOW_MAX);
-	nghttp2_session_consume_connection(session, len);
-	if (!stream->closed) {
-		if (took >= EDDYI_H2_STREAM_WINDOW && took - len < EDDYI_H2_STREAM_WINDOW)
-			widen(session, stream->id, EDDYI_H2_STREAM_WINDOW_MAX);
-		nghttp2_session_consume_stream(session, stream->id, len);
-	}
+		r = widen(session, 0, EDDYI_H2_WINDOW_MAX);
+	if (r == 0)
+		r = nghttp2_session_consume_connection(session, len);
+	if (r == 0 && !stream->closed && took >= EDDYI_H2_STREAM_WINDOW &&
+	    took - len < EDDYI_H2_STREAM_WINDOW)
+		r = widen(session, stream->id, EDDYI_H2_STREAM_WINDOW_MAX);
+	if (r == 0 && !stream->closed)
+		r = nghttp2_session_consume_stream(session, stream->id, len);
+	eddyi_h2_session_check(h2, r);
 	if (nghttp2_session_want_write(session))
 		eddyi_h2_output_send_soon(h2);
 }
@@ -226,10 +288,12 @@ static nghttp2_session_callbacks *make_callbacks(void)
 		return NULL;
 	nghttp2_session_callbacks_set_on_begin_frame_callback(calls, begin_frame);
 	nghttp2_session_callbacks_set_on_frame_send_callback(calls, sent_frame);
+	nghttp2_session_callbacks_set_on_frame_not_send_callback(calls, have_not_sent);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(calls, begin_headers);
 	nghttp2_session_callbacks_set_on_header_callback(calls, have_field);
 	nghttp2_session_callbacks_set_on_frame_recv_callback(calls, have_frame);
 	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(calls, have_invalid_frame);
+	nghttp2_session_callbacks_set_unpack_extension_callback(calls, ignore_frame);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(calls, have_data);
 	nghttp2_session_callbacks_set_on_stream_close_callback(calls, stream_closed);
 	nghttp2_session_callbacks_set_send_data_callback(calls, eddyi_h2_output_data);
@@ -245,6 +309,11 @@ static int make_session(struct eddyi_h2 *h2)
 
 	if (r == 0) {
 		nghttp2_option_set_no_auto_window_update(option, 1);
+		nghttp2_option_set_builtin_recv_extension_type(option, NGHTTP2_PRIORITY_UPDATE);
+		for (unsigned type = NGHTTP2_CONTINUATION + 1; type <= UINT8_MAX; type++)
+			if (type != NGHTTP2_PRIORITY_UPDATE)
+				nghttp2_option_set_user_recv_extension_type(option, (uint8_t)type);
+		nghttp2_option_set_max_send_header_block_length(option, EDDYI_H2_HEAD_MAX);
 		r = nghttp2_session_server_new2(&h2->session, calls, h2, option);
 	}
 	nghttp2_option_del(option);

@@ -17,7 +17,7 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
-#define COLD_STEP ((size_t)(256 * EDDY_KIB))
+#define COLD_STEP ((size_t)(64 * EDDY_KIB))
 
 static struct eddyi_clocks *clocks_of(const struct eddyi_h2_stream *stream)
 {
@@ -88,22 +88,30 @@ static int await_bytes(struct eddyi_h2_stream *stream)
 	return r;
 }
 
+/* Whether more of the body is left, or has arrived, than it may have. */
+static bool is_too_large(const struct eddyi_h2_stream *stream)
+{
+	const struct eddyi_body *body = &stream->body;
+	uint64_t left = stream->req.head.length - body->took;
+
+	if (stream->req.head.length == EDDY_LENGTH_UNKNOWN)
+		left = stream->inbox.len;
+	return body->took > body->max || left > body->max - body->took;
+}
+
 /* Get the next bytes of the body. Suspends. Return: 1; 0 at its end; -errno. */
 static int next_bytes(struct eddyi_h2_stream *stream, struct eddy_str *ret_bytes)
 {
 	struct eddyi_body *body = &stream->body;
-	uint64_t left = stream->req.head.length - body->took;
 	int r;
 
 	if (body->error)
 		return body->error;
 	if (body->ended)
 		return 0;
-	if (stream->req.head.length == EDDY_LENGTH_UNKNOWN)
-		left = stream->inbox.len;
-	if (body->took > body->max || left > body->max - body->took)
-		return eddyi_body_fail(body, -EFBIG);
-	r = await_bytes(stream);
+	r = is_too_large(stream) ? -EFBIG : await_bytes(stream);
+	if (r == 0 && is_too_large(stream))
+		r = -EFBIG;
 	if (r < 0)
 		return eddyi_body_fail(body, r);
 	*ret_bytes = eddyi_h2_inbox_next(&stream->inbox);
@@ -190,9 +198,9 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 	}
 	if (file && file->moved == file->len)
 		stream->file = NULL;
-	if (stream->cold || (!stream->bytes.len && !stream->file))
+	if (stream->cold || !eddyi_h2_stream_has_more(stream))
 		eddy_event_set(&stream->flowed);
-	stream->has_ended = stream->last && !stream->bytes.len && !stream->file;
+	stream->has_ended = stream->last && !eddyi_h2_stream_has_more(stream);
 	stream->sent += taken;
 	return taken || stream->has_ended ? (ssize_t)taken : -EAGAIN;
 }
@@ -222,7 +230,7 @@ static void look_at_window(struct eddy_timeout *timeout)
 
 static bool is_waiting(const struct eddyi_h2_stream *stream)
 {
-	return stream->bytes.len || stream->file || (stream->last && !stream->has_ended);
+	return eddyi_h2_stream_has_more(stream) || (stream->last && !stream->has_ended);
 }
 
 /* Read the next bytes of the file, which the page cache does not have, into `buf`. */
@@ -256,7 +264,7 @@ static int flow(struct eddyi_h2_stream *stream)
 		eddy_event_clear(&stream->flowed);
 		eddyi_h2_output_resume(stream);
 		eddyi_h2_output_pack(stream->h2);
-		if (stream->closed) {
+		if (stream->closed && !stream->has_ended) {
 			r = -ECONNRESET;
 		} else if (stream->cold && !stream->bytes.len) {
 			r = read_cold(stream, &buf);
@@ -268,6 +276,8 @@ static int flow(struct eddyi_h2_stream *stream)
 			eddy_timeout_disarm(&stream->timeout);
 		}
 	}
+	/* A response of which a part is missing does not end. */
+	stream->last &= r == 0;
 	stream->bytes = EDDY_STR("");
 	stream->file = NULL;
 	stream->cold = false;
@@ -291,8 +301,6 @@ static int put(struct eddy_req *req, struct eddy_str bytes, struct eddy_transfer
 			req->res.head_sent = false;
 			return r;
 		}
-		if (last && is_empty)
-			stream->has_ended = true;
 	}
 	stream->bytes = bytes;
 	stream->file = file;
@@ -333,9 +341,11 @@ static int file_out(struct eddy_req *req, struct eddy_transfer *file, bool last)
 
 static void reset(struct eddyi_h2_stream *stream, uint32_t error)
 {
-	if (!stream->closed)
-		nghttp2_submit_rst_stream(stream->h2->session, NGHTTP2_FLAG_NONE, stream->id,
-					  error);
+	int r = stream->closed ? 0 :
+				 nghttp2_submit_rst_stream(stream->h2->session, NGHTTP2_FLAG_NONE,
+							   stream->id, error);
+
+	eddyi_h2_session_check(stream->h2, r);
 }
 
 static void cut(struct eddy_req *req)
@@ -400,7 +410,9 @@ void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost)
 		eddyi_h2_stream_free(stream);
 		return;
 	}
-	stream->lost = lost;
+	/* An error code does not tell: a client may leave with NO_ERROR. */
+	lost |= !stream->has_ended;
+	stream->lost = lost || !stream->inbox.complete;
 	eddy_event_set(&stream->arrived);
 	eddy_event_set(&stream->flowed);
 	if (lost && eddyi_exchange_cancel_on(&stream->req) != EDDY_CANCEL_ON_NOTHING)
@@ -417,6 +429,13 @@ void eddyi_h2_stream_end_input(struct eddyi_h2_stream *stream)
 		eddyi_exchange_leave(&stream->req);
 }
 
+/* Whether the client has left before the request began, which it may repeat. */
+static bool is_pointless(const struct eddyi_h2_stream *stream)
+{
+	return stream->closed && stream->lost &&
+	       eddyi_exchange_cancel_on(&stream->req) != EDDY_CANCEL_ON_NOTHING;
+}
+
 /* Task: handle the request. */
 static int serve(void *arg)
 {
@@ -426,7 +445,8 @@ static int serve(void *arg)
 	eddyi_conn_count(h2->conn->parked.conns, serving);
 	eddyi_opened_begin();
 	stream->body.ended = stream->inbox.complete && !stream->inbox.len;
-	eddyi_exchange(&stream->req, &stream->body);
+	if (!is_pointless(stream))
+		eddyi_exchange(&stream->req, &stream->body);
 	/* The client need not send the rest of its body (RFC 9113 section 8.1). */
 	if (!stream->inbox.complete)
 		reset(stream, NGHTTP2_NO_ERROR);

@@ -682,6 +682,31 @@ static const struct eddyi_parked_verbs verbs = {
 	.free = eddyi_conn_free,
 };
 
+/* Task. */
+static int linger_and_close(void *arg)
+{
+	struct eddyi_conn *conn = arg;
+
+	if (!conn->parked.evicted)
+		linger(conn);
+	close_conn(conn);
+	return 0;
+}
+
+void eddyi_conn_end_h2(struct eddyi_conn *conn, bool lingers)
+{
+	struct eddyi_parked *parked = &conn->parked;
+
+	parked->verbs = &verbs;
+	conn->wire.timeout.expire = time_is_up;
+	eddy_timeout_disarm(&conn->wire.timeout);
+	eddyi_parked_leave(parked);
+	conn->wire.ahead = eddy_op_is_started(&parked->op) ? &parked->op : NULL;
+	if (!lingers ||
+	    eddy_scope_spawn(parked->conns->tasks, "connection", linger_and_close, conn) < 0)
+		close_conn(conn);
+}
+
 /* Return: NULL on allocation failure. */
 static struct eddyi_conn *make(struct eddyi_conns *conns, int fd,
 			       const struct eddyi_address *address)

@@ -199,6 +199,18 @@ static int big(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, "text/plain", eddy_str(bytes, n));
 }
 
+/* A large head. */
+static int large_header(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t n = number_of(req);
+	char *bytes = eddy_req_alloc(req, n + 1);
+
+	if (!bytes)
+		return -ENOMEM;
+	memset(bytes, 'a', n);
+	return eddy_res_set(res, "x-large", eddy_str(bytes, n));
+}
+
 /* A file that the handler has opened itself. */
 static int own_file(struct eddy_req *req, struct eddy_res *res)
 {
@@ -365,6 +377,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/broken/{n}", broken);
 	eddy_app_map_get(app, "/big/{n}", big);
+	eddy_app_map_get(app, "/header/{n}", large_header);
 	eddy_app_map_get(app, "/own-file", own_file);
 	eddy_route_with(eddy_app_map_get(app, "/patient/{n}", big),
 			&(struct eddy_route_options){ .write_rate_min = EDDY_NEVER });
