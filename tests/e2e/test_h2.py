@@ -1,14 +1,12 @@
-"""HTTP/2 by prior knowledge: requests, bodies, windows, errors, and clients that misbehave."""
+"""HTTP/2 by prior knowledge: requests, bodies, windows, files, and clients that leave."""
 import os
-import signal
 import socket
-import threading
 import time
 import unittest
 
 import h2wire
 from h2wire import H2Wire, Reset, frame
-from wire import KIB, MIB, Case, Lost, Shared, pattern, request, speaks_http2
+from wire import KIB, MIB, Lost, Shared, pattern, request, speaks_http2
 
 
 def setUpModule():
@@ -227,7 +225,7 @@ class Requests(Shared):
                 said = b''
                 while got := raw.recv(4096):
                     said += got
-                self.assertIn(h2wire.GOAWAY, kinds_of(said))
+                self.assertIn(h2wire.GOAWAY, h2wire.kinds_of(said))
 
     def test_http_1_goes_on_as_before(self):
         with self.server.connect() as wire:
@@ -334,15 +332,6 @@ class Requests(Shared):
             self.assertEqual(wire.ask().status, 200)
 
 
-def kinds_of(data):
-    """The types of frames."""
-    kinds = []
-    while len(data) >= 9:
-        kinds.append(data[3])
-        data = data[9 + int.from_bytes(data[:3], 'big'):]
-    return kinds
-
-
 class Files(Shared):
     """Of `files`, whose handlers are the same."""
 
@@ -417,252 +406,6 @@ class Files(Shared):
             with self.assertRaises(Reset) as caught:
                 wire.read(stream)
             self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
-
-
-class Limits(Case):
-    def h2(self, server, **how):
-        return H2Wire(server.port, **how)
-
-    def test_without_http_2(self):
-        server = self.serve(self.folder(), '--no-http2')
-        with server.connect() as wire:
-            wire.send(h2wire.PREFACE)
-            self.assertEqual(wire.read().status, 400)
-
-    def test_a_body_of_unknown_length_that_is_too_large(self):
-        """Also if it is one byte, which arrives last."""
-        with self.h2(self.limits(body_max=1000)) as wire:
-            self.assertEqual(len(wire.ask('POST', '/echo', body=bytes(1000)).body), 1000)
-            for first, last in ((1000, 1), (0, 1001)):
-                stream = wire.begin('POST', '/echo', end=False)
-                wire.give(stream, bytes(first))
-                wire.sync()
-                wire.give(stream, bytes(last), end=True)
-                self.assertProblem(wire.read(stream), 413)
-
-    def test_responses_are_observed_as_whole(self):
-        server = self.serve('--dir', self.folder(), '--access-log', program='tour')
-        with self.h2(server) as wire:
-            for path in ('/hello/you', '/no-such'):
-                wire.ask('GET', path)
-            wire.ask('HEAD', '/hello/you')
-            wire.h2.reset_stream(wire.begin('GET', '/events/1000'), h2wire.CANCEL)
-            wire.flush()
-            wire.sync()
-        server.stop()
-        self.assertEqual(server.log.count('whole=true'), 3, server.log)
-
-    def test_streams_beyond_the_limit(self):
-        """libnghttp2 ends the connection of a client that has acknowledged the limit."""
-        with self.h2(self.limits()) as wire:
-            wire.ask()
-            for _ in range(100):
-                wire.begin('GET', '/slow/500')
-            # GET / of an authority "a", in a frame of our own: h2 would not send it.
-            wire.raw(frame(h2wire.HEADERS, h2wire.END_STREAM | h2wire.END_HEADERS, 999, b'\x82\x86\x84\x01\x01a'))
-            self.assertEqual(wire.read_end(), [h2wire.PROTOCOL_ERROR])
-
-    def test_requests_whose_streams_were_reset_count(self):
-        """No more handlers run than streams may be open."""
-        server = self.limits()
-        with self.h2(server) as wire:
-            for i in range(60):
-                wire.h2.reset_stream(wire.begin('POST', '/wait?ms=1500'), h2wire.CANCEL)
-            for i in range(40):
-                wire.begin('POST', '/wait?ms=1500')
-            over = wire.begin('GET', '/')
-            with self.assertRaises(Reset) as caught:
-                wire.read(over)
-            self.assertEqual(caught.exception.code, h2wire.REFUSED_STREAM)
-
-    def test_bodies_that_nobody_reads(self):
-        """They count as memory for bodies; past that they get 503."""
-        with self.h2(self.limits(body_memory_max=100000)) as wire:
-            stream = wire.begin('POST', '/slow/500', end=False)
-            wire.give(stream, bytes(60000))
-            other = wire.begin('POST', '/echo', end=False)
-            wire.give(other, bytes(60000), end=True)
-            self.assertEqual(wire.read(other).status, 503)
-
-    def test_idle_connections_end(self):
-        with self.h2(self.limits(idle_timeout=300)) as wire:
-            self.assertEqual(wire.ask().status, 200)
-            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR])
-
-    def test_a_body_that_stops(self):
-        with self.h2(self.limits(body_timeout=200)) as wire:
-            stream = wire.begin('POST', '/echo', end=False)
-            wire.give(stream, b'some')
-            self.assertProblem(wire.read(stream), 408)
-            self.assertEqual(wire.ask().status, 200)
-
-    def test_a_window_that_stays_shut(self):
-        """The stream ends, and others go on."""
-        with self.h2(self.limits(write_timeout=400), manual=True) as wire:
-            stream = wire.begin('GET', '/big/200000')
-            wire.h2.increment_flow_control_window(MIB)
-            wire.flush()
-            with self.assertRaises(Reset) as caught:
-                wire.read(stream)
-            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
-            self.assertEqual(wire.ask().status, 200)
-
-    def test_a_client_that_reads_nothing(self):
-        server = self.limits(write_timeout=400)
-        with self.h2(server, settings={4: 1 << 30}) as wire:
-            wire.h2.increment_flow_control_window(1 << 30)
-            wire.begin('GET', '/big/60000000')
-            time.sleep(2)
-            with self.assertRaises(Lost):
-                while True:
-                    wire.more()
-
-    def test_the_end_of_the_server(self):
-        server = self.limits()
-        with self.h2(server) as wire, self.h2(server) as idle:
-            idle.ask()
-            stream = wire.begin('GET', '/slow/500')
-            wire.sync()
-            server.process.send_signal(signal.SIGTERM)
-            self.assertEqual(wire.read(stream).status, 200)
-            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
-            self.assertEqual([last for _, last in wire.goaways], [2**31 - 1, stream])
-            self.assertEqual(idle.read_end(), [h2wire.NO_ERROR] * 2)
-        self.assertEqual(server.wait(), 0)
-
-    def test_a_request_that_crosses_the_end_of_the_server(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            wire.ask()
-            server.process.send_signal(signal.SIGTERM)
-            while not wire.incoming:
-                wire.incoming += wire.socket.recv(4096)
-            # The PING behind the first GOAWAY is not acknowledged yet.
-            ping = wire.incoming.find(bytes((h2wire.PING, 0, 0, 0, 0, 0)))
-            self.assertGreater(ping, 0)
-            stream = wire.begin('GET', '/big/1000')
-            wire.more()
-            self.assertEqual(wire.read(stream).status, 200)
-            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
-        self.assertEqual(server.wait(), 0)
-
-    def test_a_client_that_does_not_see_the_end_of_the_server(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            wire.ask()
-            server.process.send_signal(signal.SIGTERM)
-            time.sleep(1.5)
-            wire.socket.settimeout(0.1)
-            data = b''
-            while got := wire.socket.recv(4096):
-                data += got
-            self.assertEqual(kinds_of(data), [h2wire.GOAWAY, h2wire.PING, h2wire.GOAWAY])
-
-    def flood(self, server, data, count=2000):
-        """Send it repeatedly. Return: the error codes of GOAWAY frames."""
-        with self.h2(server) as wire:
-            wire.ask()
-            try:
-                for _ in range(count):
-                    wire.raw(data)
-            except Lost:
-                pass
-            return wire.read_end()
-
-    def test_floods(self):
-        """Frames that make work for nothing."""
-        server = self.limits()
-        for name, data in (('pings', frame(h2wire.PING, payload=bytes(8))), ('settings', frame(h2wire.SETTINGS)),
-                           ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1')),
-                           ('unknown', frame(99))):
-            with self.subTest(name):
-                self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 20, 100))
-                with self.h2(server) as wire:
-                    self.assertEqual(wire.ask().status, 200)
-
-    def test_windows_that_open_little_by_little(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            # Many at once are no flood.
-            wire.raw(frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1') * 900)
-            self.assertEqual(wire.ask().status, 200)
-        with self.h2(server, manual=True, settings={4: 0}) as wire:
-            stream = wire.begin('GET', '/big/200000')
-            try:
-                for _ in range(1500):
-                    wire.h2.increment_flow_control_window(1, stream)
-                    wire.flush()
-                    if not _ % 20:
-                        wire.more()
-            except Lost:
-                pass
-            self.assertEqual(wire.read_end(), [h2wire.ENHANCE_YOUR_CALM])
-
-    def test_resets_between_other_frames(self):
-        """Small frames of DATA that a client lets come do not excuse them."""
-        with self.h2(self.limits(), manual=True) as wire:
-            big = wire.begin('GET', '/big/200000')
-            while len(wire.streams[big].body) < 65535:
-                wire.more()
-            wire.h2.increment_flow_control_window(MIB)
-            try:
-                for _ in range(150):
-                    wire.h2.reset_stream(wire.begin('POST', '/echo', end=False), h2wire.CANCEL)
-                    wire.h2.increment_flow_control_window(1, big)
-                    wire.flush()
-                    wire.more()
-            except (Lost, h2wire.h2.exceptions.ProtocolError):
-                pass
-            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
-
-    def test_rapid_reset(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            try:
-                for _ in range(1000):
-                    wire.h2.reset_stream(wire.begin('GET', '/slow/100'), h2wire.CANCEL)
-                    wire.flush()
-            except Lost:
-                pass
-            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
-
-    def test_empty_frames(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            stream = wire.begin('POST', '/echo', end=False)
-            try:
-                wire.raw(frame(h2wire.DATA, 0, stream) * 1000)
-            except Lost:
-                pass
-            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
-
-    def test_continuations_without_end(self):
-        server = self.limits()
-        with self.h2(server) as wire:
-            wire.ask()
-            try:
-                wire.raw(frame(h2wire.HEADERS, 0, 3, b'\x82'))
-                for _ in range(1000):
-                    wire.raw(frame(h2wire.CONTINUATION, 0, 3, b''))
-            except Lost:
-                pass
-            self.assertTrue(wire.read_end())
-
-    def test_many_connections(self):
-        server = self.limits()
-
-        def work(_):
-            with self.h2(server) as wire:
-                for _ in range(5):
-                    for stream in [wire.begin('GET', '/big/20000') for _ in range(10)]:
-                        self.assertEqual(len(wire.read(stream).body), 20000)
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        with self.h2(server) as wire:
-            self.assertEqual(wire.ask().status, 200)
 
 
 if __name__ == '__main__':

@@ -390,6 +390,16 @@ static void declare_all(void)
 	declare_connections("eddy_http_bodies_refused_total",
 			    "Bodies rejected because body_memory_max was reached.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused_bodies));
+	declare_connections("eddy_http2_connections_total", "Connections that spoke HTTP/2.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, h2_connections));
+	declare_connections("eddy_http2_connections_calmed_total",
+			    "Connections closed with ENHANCE_YOUR_CALM.", EDDY_METRIC_COUNTER,
+			    offsetof(struct eddy_app_stats, h2_calmed));
+	declare_connections("eddy_http2_streams_reset_total", "Streams that clients reset.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, h2_reset));
+	declare_connections("eddy_http2_streams_refused_total",
+			    "Streams that were refused beyond the limit of concurrent ones.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, h2_refused));
 	in_flight = declare("eddy_http_requests_in_flight", "Requests in flight.",
 			    EDDY_METRIC_GAUGE, 0, NULL);
 }
@@ -422,6 +432,10 @@ static void end_counting(void *kept)
 	counted.gone.refused_bodies += stats.refused_bodies;
 	counted.gone.accept_failures += stats.accept_failures;
 	counted.gone.proxy_failures += stats.proxy_failures;
+	counted.gone.h2_connections += stats.h2_connections;
+	counted.gone.h2_calmed += stats.h2_calmed;
+	counted.gone.h2_reset += stats.h2_reset;
+	counted.gone.h2_refused += stats.h2_refused;
 	pthread_mutex_unlock(&counted.lock);
 }
 

@@ -287,6 +287,10 @@ struct eddy_app_stats {
 	uint64_t refused_bodies;  /* answered 503 for .body_memory_max */
 	uint64_t accept_failures; /* pauses in accepting, as when no descriptor was left */
 	uint64_t proxy_failures;  /* closed for an invalid or unauthorized PROXY header */
+	uint64_t h2_connections;  /* connections of HTTP/2 */
+	uint64_t h2_calmed;       /* of them closed with ENHANCE_YOUR_CALM */
+	uint64_t h2_reset;        /* streams of HTTP/2 that their clients have reset */
+	uint64_t h2_refused;      /* streams of HTTP/2 that were refused */
 };
 
 /* Read the counters of an app. Any thread may call it. */

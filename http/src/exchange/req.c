@@ -148,6 +148,17 @@ uint64_t eddyi_req_body_rate_min(const struct eddy_req *req)
 	return rate_min(route ? route->options.body_rate_min : 0, req->app->options.body_rate_min);
 }
 
+uint64_t eddyi_req_body_counted(const struct eddy_req *req, const struct eddyi_body *body,
+				uint64_t arriving)
+{
+	uint64_t bytes = body->took + arriving;
+
+	/* Don't subtract framing of a decoded body: it is counted in decoded bytes. */
+	if (req->decoded || body->trimmings > bytes)
+		return bytes;
+	return bytes - body->trimmings;
+}
+
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);

@@ -39,6 +39,11 @@ void eddyi_req_free_body_memory(struct eddy_req *req);
 uint64_t eddyi_req_body_rate_min(const struct eddy_req *req);
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req);
 
+/* Count the bytes of a body that have arrived, with those of `arriving` that are not read yet, and
+ * without the framing of parts. */
+uint64_t eddyi_req_body_counted(const struct eddy_req *req, const struct eddyi_body *body,
+				uint64_t arriving);
+
 /* Whether the browser says that another site's page sent the request. An Origin is
  * scheme://host[:port], or "null" for a page without one. */
 bool eddyi_req_comes_from_elsewhere(const struct eddy_req *req);

@@ -60,6 +60,8 @@ struct eddyi_h2_stream {
 	struct eddy_transfer *file; /* a part of this file; NULL: none */
 	struct eddy_event flowed;   /* set if its task has something to do for the source */
 
+	struct eddyi_pace pace;
+	bool is_slow;                /* at its last check */
 	struct eddy_timeout timeout; /* of a wait for the client */
 	unsigned looks;              /* consecutive checks without progress */
 	uint64_t looked;             /* `sent` at the last check */
@@ -73,7 +75,10 @@ struct eddyi_h2 {
 	struct eddyi_conn *conn;
 	nghttp2_session *session;
 	struct eddy_node streams;
-	unsigned tasks; /* of streams */
+	unsigned tasks;        /* of streams */
+	unsigned slow_streams; /* of those */
+	bool is_slow;          /* the socket, at its last check */
+	struct eddyi_pace pace;
 
 	struct eddyi_sender sender;
 	char *output; /* frames, of which the first `output_at` bytes have been sent */
@@ -92,6 +97,7 @@ struct eddyi_h2 {
 	bool failed;        /* the session can't go on */
 	bool over;          /* nothing is received or sent any more */
 	bool cut;           /* and something may not have been sent */
+	bool condemned;     /* GOAWAY with the verdict is queued */
 	uint32_t verdict;   /* the error code with which it is to end; 0: none */
 	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */
 	unsigned idle_work; /* frames that led to nothing since then; h2_calm.h */
@@ -157,6 +163,19 @@ static inline bool eddyi_h2_stream_has_more(const struct eddyi_h2_stream *stream
 /* Get the next bytes of its response into `room`, at most `len`. Never suspends.
  * Return: bytes; -EAGAIN if there are none for now; -errno. */
 ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t len);
+
+/* Whether the client lets it send nothing. */
+bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream);
+
+/* ---- minimum rates ---- */
+
+void eddyi_h2_pace_begin(struct eddyi_h2 *h2);
+void eddyi_h2_pace_end(struct eddyi_h2 *h2);
+void eddyi_h2_pace_begin_stream(struct eddyi_h2_stream *stream);
+void eddyi_h2_pace_end_stream(struct eddyi_h2_stream *stream);
+
+/* Whether all its requests have waited for the client for a while. */
+bool eddyi_h2_pace_has_paused(const struct eddyi_h2 *h2);
 
 /* ---- heads ---- */
 

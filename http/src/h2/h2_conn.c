@@ -48,6 +48,7 @@ static void finish(struct eddyi_h2 *h2)
 	bool lingers = !h2->cut && !h2->ended && !conn->parked.evicted && !conn->parked.expired;
 
 	close_streams(h2);
+	eddyi_h2_pace_end(h2);
 	eddyi_h2_output_deinit(h2);
 	nghttp2_session_del(h2->session);
 	conn->h2 = NULL;
@@ -97,7 +98,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 		say_goodbye(h2);
 		busy = eddyi_sender_is_busy(&h2->sender);
 		h2->over |= !busy && eddyi_h2_output_is_empty(h2);
-		/* It makes room, and waits for nobody. */
+		/* It makes room at once. */
 		if (parked->evicted)
 			eddyi_h2_abort(h2);
 	}
@@ -113,7 +114,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	if (parked->state == EDDYI_PARKED_IDLE)
 		eddyi_parked_leave(parked);
 	if (!busy)
-		eddy_timeout_disarm(parked->timeout);
+		eddyi_wire_unguard(&conn->wire);
 	else if (!eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))
 		eddyi_wire_guard(&conn->wire, &conn->wire.clocks->write);
 	if (!eddy_op_is_started(&parked->op) && !h2->ended)
@@ -189,7 +190,8 @@ static bool is_waiting(const struct eddyi_parked *parked)
 {
 	const struct eddyi_h2 *h2 = conn_of(parked)->h2;
 
-	return h2 && eddyi_sender_stalled_ns(&h2->sender) > 100 * EDDY_MS;
+	return h2 && (eddyi_sender_stalled_ns(&h2->sender) > EDDYI_PAUSE_NS ||
+		      eddyi_h2_pace_has_paused(h2));
 }
 
 static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
@@ -249,7 +251,9 @@ bool eddyi_conn_speak_h2(struct eddyi_conn *conn, struct eddy_str bytes)
 		return false;
 	}
 	eddyi_h2_output_init(h2);
+	eddyi_h2_pace_begin(h2);
 	conn->h2 = h2;
+	eddyi_conn_count(conn->parked.conns, h2_begun);
 	conn->parked.verbs = &verbs;
 	conn->parked.partial = false;
 	conn->wire.ahead = NULL;

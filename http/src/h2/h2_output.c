@@ -134,9 +134,6 @@ static void take(struct eddyi_sender *sender, size_t len)
 	h2->output_at += len;
 	h2->turn_left -= len < h2->turn_left ? len : h2->turn_left;
 	h2->conn->wire.sent += len;
-	if (h2->conn->parked.seat.standing == EDDYI_STANDING_SLOW)
-		eddyi_holders_move(&h2->conn->parked.conns->holders, &h2->conn->parked.seat,
-				   EDDYI_STANDING_BUSY);
 	eddy_timeout_touch(&h2->conn->wire.timeout);
 }
 

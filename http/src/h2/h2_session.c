@@ -23,9 +23,11 @@ static int ignore_frame(nghttp2_session *session, void **payload, const nghttp2_
 }
 
 /* Refuse a stream: its request is not handled, and may be repeated. */
-static void refuse(nghttp2_session *session, int32_t id)
+static void refuse(struct eddyi_h2 *h2, int32_t id)
 {
-	nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+	eddyi_conn_count(h2->conn->parked.conns, h2_refused);
+	eddyi_h2_session_check(h2, nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, id,
+							     NGHTTP2_REFUSED_STREAM));
 }
 
 /* After a reset, frames of that stream may still be under way (RFC 9113 section 5.1). */
@@ -106,7 +108,7 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame, v
 		return 0;
 	}
 	eddyi_h2_calm_count(h2);
-	refuse(session, frame->hd.stream_id);
+	refuse(h2, frame->hd.stream_id);
 	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -118,12 +120,11 @@ static int have_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	struct eddyi_h2_stream *stream = find(session, frame->hd.stream_id);
 
 	(void)flags;
-	(void)arg;
 	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST ||
 	    eddyi_h2_head_add(stream, eddy_str((const char *)name, name_len),
 			      eddy_str((const char *)value, value_len)) == 0)
 		return 0;
-	refuse(session, frame->hd.stream_id);
+	refuse(arg, frame->hd.stream_id);
 	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -135,7 +136,7 @@ static void have_headers(nghttp2_session *session, const nghttp2_frame *frame, b
 		return;
 	eddyi_h2_head_end(stream, !ends);
 	if (eddyi_h2_stream_start(stream) < 0)
-		refuse(session, frame->hd.stream_id);
+		refuse(stream->h2, frame->hd.stream_id);
 }
 
 static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
@@ -164,6 +165,7 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 		eddyi_h2_calm_count_update(h2);
 		return 0;
 	case NGHTTP2_RST_STREAM:
+		eddyi_conn_count(h2->conn->parked.conns, h2_reset);
 		eddyi_h2_calm_count(h2);
 		return 0;
 	default:
@@ -255,8 +257,13 @@ int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len)
 		h2->verdict = r == NGHTTP2_ERR_NOMEM ? NGHTTP2_INTERNAL_ERROR :
 						       NGHTTP2_PROTOCOL_ERROR;
 	/* Not within a call from the session. */
-	if (h2->verdict)
-		nghttp2_session_terminate_session(h2->session, h2->verdict);
+	if (h2->verdict && !h2->condemned) {
+		h2->condemned = true;
+		eddyi_h2_session_check(h2,
+				       nghttp2_session_terminate_session(h2->session, h2->verdict));
+		if (h2->verdict == NGHTTP2_ENHANCE_YOUR_CALM)
+			eddyi_conn_count(h2->conn->parked.conns, h2_calmed);
+	}
 	return r < 0 ? -EPROTO : 0;
 }
 

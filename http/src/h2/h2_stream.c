@@ -24,6 +24,20 @@ static struct eddyi_clocks *clocks_of(const struct eddyi_h2_stream *stream)
 	return stream->h2->conn->wire.clocks;
 }
 
+/* Wait for the client, until the timeout. */
+static int wait_for(struct eddyi_h2_stream *stream, struct eddy_event *event,
+		    struct eddy_timeout_queue *queue, struct eddyi_flow *flow)
+{
+	int r;
+
+	eddy_timeout_arm(&stream->timeout, queue);
+	eddyi_pace_wait(&stream->pace, flow, clocks_of(stream));
+	r = eddy_event_wait(event);
+	eddyi_pace_go_on(&stream->pace);
+	eddy_timeout_disarm(&stream->timeout);
+	return r;
+}
+
 /* ---- the body of the request ---- */
 
 static void body_expires(struct eddy_timeout *timeout)
@@ -81,9 +95,8 @@ static int await_bytes(struct eddyi_h2_stream *stream)
 			return stream->body.error ? stream->body.error : -ECONNRESET;
 		eddy_event_clear(&stream->arrived);
 		stream->timeout.expire = body_expires;
-		eddy_timeout_arm(&stream->timeout, &clocks_of(stream)->body);
-		r = eddy_event_wait(&stream->arrived);
-		eddy_timeout_disarm(&stream->timeout);
+		r = wait_for(stream, &stream->arrived, &clocks_of(stream)->body,
+			     &stream->pace.body);
 	}
 	return r;
 }
@@ -205,8 +218,7 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 	return taken || stream->has_ended ? (ssize_t)taken : -EAGAIN;
 }
 
-/* Whether the client lets the stream send nothing. */
-static bool is_shut(const struct eddyi_h2_stream *stream)
+bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream)
 {
 	nghttp2_session *session = stream->h2->session;
 
@@ -219,7 +231,7 @@ static void look_at_window(struct eddy_timeout *timeout)
 {
 	struct eddyi_h2_stream *stream = eddy_of(timeout, struct eddyi_h2_stream, timeout);
 
-	if (stream->sent != stream->looked || !is_shut(stream))
+	if (stream->sent != stream->looked || !eddyi_h2_stream_is_shut(stream))
 		stream->looks = 0;
 	stream->looked = stream->sent;
 	if (++stream->looks > EDDYI_WRITE_LOOKS)
@@ -271,9 +283,8 @@ static int flow(struct eddyi_h2_stream *stream)
 		} else if (is_waiting(stream)) {
 			eddyi_h2_output_send_soon(stream->h2);
 			stream->looks = 0;
-			eddy_timeout_arm(&stream->timeout, &clocks_of(stream)->write);
-			r = eddy_event_wait(&stream->flowed);
-			eddy_timeout_disarm(&stream->timeout);
+			r = wait_for(stream, &stream->flowed, &clocks_of(stream)->write,
+				     &stream->pace.answer);
 		}
 	}
 	/* A response of which a part is missing does not end. */
@@ -391,12 +402,14 @@ struct eddyi_h2_stream *eddyi_h2_stream_new(struct eddyi_h2 *h2, int32_t id)
 	stream->body.max = UINT64_MAX;
 	eddy_event_init(&stream->arrived);
 	eddy_event_init(&stream->flowed);
+	eddyi_h2_pace_begin_stream(stream);
 	eddy_list_append(&h2->streams, &stream->node);
 	return stream;
 }
 
 void eddyi_h2_stream_free(struct eddyi_h2_stream *stream)
 {
+	eddyi_h2_pace_end_stream(stream);
 	eddy_list_remove(&stream->node);
 	uncount(stream, stream->inbox.len);
 	eddyi_h2_inbox_clear(&stream->inbox);

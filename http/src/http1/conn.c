@@ -211,9 +211,6 @@ static void speak_h2(struct eddyi_conn *conn)
 
 /* ---- the minimum rate at which a client sends a body or receives a response ---- */
 
-/* Without progress for this long, a connection has paused. */
-#define PAUSE_NS (100 * EDDY_MS)
-
 static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answers)
 {
 	const struct eddy_server_options *options = &conn->parked.conns->app->options;
@@ -223,18 +220,6 @@ static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answe
 		rate = answers ? eddyi_req_write_rate_min(&conn->req->req) :
 				 eddyi_req_body_rate_min(&conn->req->req);
 	return (struct eddyi_pace_rule){ rate, options->rate_grace_ns };
-}
-
-/* Count the bytes of the body that have arrived, without the framing of parts and chunks. */
-static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pace *pace)
-{
-	const struct eddyi_body *body = &conn->req->body.body;
-	uint64_t bytes = body->took + (pace->arriving ? *pace->arriving : 0);
-
-	/* Don't subtract framing of a decoded body: it is counted in decoded bytes. */
-	if (conn->req->req.decoded || body->trimmings > bytes)
-		return bytes;
-	return bytes - body->trimmings;
 }
 
 /* Count from here: bytes acknowledged before the socket was full tell nothing about the client. */
@@ -249,7 +234,7 @@ static enum eddyi_verdict begin_answer(const struct eddyi_conn *conn, struct edd
 								   EDDYI_PACE_SLOW;
 }
 
-static enum eddyi_verdict judge_pace(const struct eddyi_conn *conn, struct eddyi_pace *pace)
+enum eddyi_verdict eddyi_conn_judge_pace(const struct eddyi_conn *conn, struct eddyi_pace *pace)
 {
 	struct eddyi_flow *flow = pace->waiting;
 	struct eddyi_pace_rule rule = rule_for(conn, flow == &pace->answer);
@@ -259,7 +244,11 @@ static enum eddyi_verdict judge_pace(const struct eddyi_conn *conn, struct eddyi
 	if (!rule.rate_min || waited - flow->seen_ns < conn->wire.clocks->pace.duration_ns / 2)
 		return EDDYI_PACE_ENOUGH;
 	if (flow == &pace->body)
-		return eddyi_pace_judge(flow, waited, body_bytes(conn, pace), &rule);
+		return eddyi_pace_judge(
+			flow, waited,
+			eddyi_req_body_counted(&conn->req->req, &conn->req->body.body,
+					       pace->arriving ? *pace->arriving : 0),
+			&rule);
 	/* A unix socket has no acknowledgements; its peer is on this machine. */
 	if (!eddyi_wire_acked(&conn->wire, &acked))
 		return EDDYI_PACE_ENOUGH;
@@ -289,7 +278,8 @@ static void look_at_pace(struct eddy_timeout *timeout)
 	struct eddyi_pace *pace = &watch->pace;
 	struct eddyi_conn *conn = watch->conn;
 	struct eddyi_holders *holders = &conn->parked.conns->holders;
-	enum eddyi_verdict verdict = pace->waiting ? judge_pace(conn, pace) : EDDYI_PACE_ENOUGH;
+	enum eddyi_verdict verdict = pace->waiting ? eddyi_conn_judge_pace(conn, pace) :
+						     EDDYI_PACE_ENOUGH;
 
 	if (conn->parked.evicted)
 		return;
@@ -327,7 +317,7 @@ static bool has_paused(const struct eddyi_conn *conn)
 	const struct eddyi_pace *pace = conn->wire.pace;
 
 	return pace && pace->waiting && rule_for(conn, pace->waiting == &pace->answer).rate_min &&
-	       eddy_loop_now() - conn->wire.timeout.since_ns >= PAUSE_NS;
+	       eddy_loop_now() - conn->wire.timeout.since_ns >= EDDYI_PAUSE_NS;
 }
 
 /* ---- the task ---- */

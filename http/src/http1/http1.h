@@ -146,6 +146,9 @@ void eddyi_http1_park_listener(struct eddyi_conn *conn, struct eddyi_listener *l
  * now on. Return: false on allocation failure: the connection is to be closed. */
 bool eddyi_conn_speak_h2(struct eddyi_conn *conn, struct eddy_str bytes);
 
+/* Judge the rate of the current wait of a connection. */
+enum eddyi_verdict eddyi_conn_judge_pace(const struct eddyi_conn *conn, struct eddyi_pace *pace);
+
 /* Close a connection that does so no longer. With `lingers`, what it has sent is not lost if the
  * client still sends. */
 void eddyi_conn_end_h2(struct eddyi_conn *conn, bool lingers);

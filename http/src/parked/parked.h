@@ -53,6 +53,10 @@ struct eddyi_conn_counts {
 	uint64_t slow_writes;
 	uint64_t accept_failures;
 	uint64_t proxy_failures;
+	uint64_t h2_begun;
+	uint64_t h2_calmed;
+	uint64_t h2_reset;
+	uint64_t h2_refused;
 };
 
 #define eddyi_conn_count(conns, field) eddyi_conn_count_by(conns, field, 1)

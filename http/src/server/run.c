@@ -261,6 +261,10 @@ static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *coun
 	sum->slow_writes += load(&counts->slow_writes);
 	sum->accept_failures += load(&counts->accept_failures);
 	sum->proxy_failures += load(&counts->proxy_failures);
+	sum->h2_connections += load(&counts->h2_begun);
+	sum->h2_calmed += load(&counts->h2_calmed);
+	sum->h2_reset += load(&counts->h2_reset);
+	sum->h2_refused += load(&counts->h2_refused);
 }
 
 static struct eddy_app_stats add_workers(struct eddy_app_stats sum, const struct eddyi_run *run)

@@ -41,6 +41,9 @@ enum eddyi_verdict {
 	EDDYI_PACE_TOO_SLOW, /* below the rate on average, after the grace period */
 };
 
+/* Without progress for this long, a peer has paused. */
+#define EDDYI_PAUSE_NS (100 * EDDY_MS)
+
 /* Judge a flow of `bytes` so far. A lead counts for at most twice the grace period. */
 enum eddyi_verdict eddyi_pace_judge(struct eddyi_flow *flow, uint64_t waited_ns, uint64_t bytes,
 				    const struct eddyi_pace_rule *rule);

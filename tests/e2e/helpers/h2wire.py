@@ -26,6 +26,15 @@ def frame(kind, flags=0, stream=0, payload=b''):
     return struct.pack('>I', len(payload))[1:] + bytes((kind, flags)) + struct.pack('>I', stream) + payload
 
 
+def kinds_of(data):
+    """The types of frames."""
+    kinds = []
+    while len(data) >= 9:
+        kinds.append(data[3])
+        data = data[9 + int.from_bytes(data[:3], 'big'):]
+    return kinds
+
+
 class Reset(Lost):
     """The server has reset the stream, with this error code."""
 
@@ -44,8 +53,12 @@ class Stream:
 class H2Wire:
     """A connection to a port of 127.0.0.1. With `manual`, windows are not opened as bodies arrive. `tls` is a context for ssl."""
 
-    def __init__(self, port, timeout=10, manual=False, settings=None, tls=None):
-        self.socket = socket.create_connection(('127.0.0.1', port), timeout)
+    def __init__(self, port, timeout=10, manual=False, settings=None, tls=None, rcvbuf=None):
+        self.socket = socket.socket()
+        self.socket.settimeout(timeout)
+        if rcvbuf:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+        self.socket.connect(('127.0.0.1', port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_hostname='localhost')
