@@ -1,6 +1,7 @@
 """HTTP/2 by prior knowledge: requests, bodies, windows, files, and clients that leave."""
 import os
 import socket
+import struct
 import time
 import unittest
 
@@ -392,6 +393,22 @@ class Files(Shared):
             wire.read(sooner)
             self.assertFalse(wire.streams[later].ended)
             self.assertEqual(len(wire.read(later).body), 2 * MIB)
+
+    def test_an_urgency_that_changes(self):
+        """PRIORITY_UPDATE, of a stream that is open, and of one that is not yet."""
+        self.write('urgent.bin', pattern(2 * MIB))
+        for early in (False, True):
+            with self.subTest(early=early), self.connect(settings={4: 16 * MIB}) as wire:
+                wire.ask()
+                update = frame(h2wire.PRIORITY_UPDATE, payload=struct.pack('>I', 5) + b'u=1')
+                wire.raw(update * early)
+                first = wire.begin('GET', '/files/urgent.bin', flush=False)
+                second = wire.begin('GET', '/files/urgent.bin', flush=False)
+                self.assertEqual(second, 5)
+                wire.raw(wire.h2.data_to_send() + update * (not early))
+                wire.read(second)
+                self.assertFalse(wire.streams[first].ended)
+                self.assertEqual(len(wire.read(first).body), 2 * MIB)
 
     def test_a_file_that_becomes_shorter(self):
         self.write('cut.bin', pattern(3 * MIB))

@@ -277,7 +277,7 @@ class Abuse(H2Case):
         server = self.limits()
         for name, data in (('pings', frame(h2wire.PING, payload=bytes(8))), ('settings', frame(h2wire.SETTINGS)),
                            ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1')),
-                           ('unknown', frame(99))):
+                           ('unknown', frame(99)), ('urgencies', frame(h2wire.PRIORITY_UPDATE, payload=b'\0\0\0\1u=1'))):
             with self.subTest(name):
                 self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 20, 100))
                 with self.h2(server) as wire:

@@ -102,7 +102,7 @@ struct eddyi_h2 {
 	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */
 	unsigned idle_work; /* frames that led to nothing since then; h2_calm.h */
 	uint64_t idle_since_ns;
-	int64_t updates; /* of windows, less those that DATA allows */
+	int64_t updates; /* of windows and priorities, less those that DATA allows */
 };
 
 static inline struct eddyi_h2_stream *eddyi_h2_stream_of(const struct eddy_req *req)

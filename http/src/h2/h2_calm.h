@@ -10,7 +10,7 @@
  * frames. One is allowed for each frame of DATA. */
 #define EDDYI_H2_CALM_MAX 100
 #define EDDYI_H2_CALM_NS (10 * EDDY_SECOND)
-/* WINDOW_UPDATE frames, and more of them for each frame of DATA. */
+/* WINDOW_UPDATE and PRIORITY_UPDATE frames, and more of them for each frame of DATA. */
 #define EDDYI_H2_UPDATES_MAX 1000
 #define EDDYI_H2_UPDATES_PER_DATA 4
 /* Smaller frames of DATA count only if they have all that there is. */
@@ -26,7 +26,7 @@ static inline void eddyi_h2_calm_count(struct eddyi_h2 *h2)
 		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
 }
 
-/* Count a frame that opens a window. */
+/* Count a frame that opens a window, or changes a priority. */
 static inline void eddyi_h2_calm_count_update(struct eddyi_h2 *h2)
 {
 	if (h2->updates++ > EDDYI_H2_UPDATES_MAX)

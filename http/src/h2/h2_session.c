@@ -42,7 +42,9 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	struct eddyi_h2 *h2 = arg;
 	bool resets = h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS;
 
-	if (frame->type == NGHTTP2_PRIORITY || frame->type > NGHTTP2_CONTINUATION)
+	if (frame->type == NGHTTP2_PRIORITY_UPDATE)
+		eddyi_h2_calm_count_update(h2);
+	else if (frame->type == NGHTTP2_PRIORITY || frame->type > NGHTTP2_CONTINUATION)
 		eddyi_h2_calm_count(h2);
 	if (frame->type == NGHTTP2_PRIORITY && !frame->stream_id)
 		h2->verdict = NGHTTP2_PROTOCOL_ERROR;
