@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#define PAGE ((size_t)(4 * EDDY_KIB))
 /* The least sizes of the first block and of others. */
 #define BLOCK_FIRST ((size_t)EDDY_KIB)
 #define BLOCK_NEXT ((size_t)(64 * EDDY_KIB))
@@ -15,8 +16,13 @@ struct eddyi_h2_block {
 /* Blocks of a body that goes on are large: each is a write to its file. */
 static bool grow(struct eddyi_h2_inbox *inbox, size_t need)
 {
-	size_t least = inbox->last ? BLOCK_NEXT : BLOCK_FIRST, size = need < least ? least : need;
-	struct eddyi_h2_block *block = malloc(sizeof(*block) + size);
+	size_t least = inbox->last ? BLOCK_NEXT : BLOCK_FIRST;
+	/* It ends at a page of the body. */
+	size_t size = (need < least ? least : need) + PAGE - 1;
+	struct eddyi_h2_block *block;
+
+	size -= (inbox->began + inbox->len + size) % PAGE;
+	block = malloc(sizeof(*block) + size);
 
 	if (!block)
 		return false;
@@ -66,6 +72,7 @@ void eddyi_h2_inbox_consume(struct eddyi_h2_inbox *inbox, size_t len)
 
 	first->at += len;
 	inbox->len -= len;
+	inbox->began += len;
 	if (first->at < first->len)
 		return;
 	inbox->first = first->next;

@@ -10,7 +10,8 @@ struct eddyi_h2_block;
 struct eddyi_h2_inbox {
 	struct eddyi_h2_block *first, *last;
 	size_t len;
-	bool complete; /* nothing follows */
+	uint64_t began; /* bytes that have been consumed */
+	bool complete;  /* nothing follows */
 };
 
 /* Append a copy. Return: false on allocation failure: nothing is appended. */

@@ -16,6 +16,7 @@
 
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
+#define PAGE ((size_t)(4 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
 #define COLD_STEP ((size_t)(64 * EDDY_KIB))
 
@@ -171,10 +172,15 @@ static int file_in(struct eddy_req *req, struct eddy_transfer *file, uint64_t ma
 		return r;
 	if (stream->inbox.len > max || left > max)
 		return -EFBIG;
-	if (here.len < GATHER_MAX && !stream->inbox.complete)
-		return -EAGAIN;
 	if (here.len > file->len)
 		here.len = (size_t)file->len;
+	/* Whole pages, unless the body ends here: a part of one would be cleared before it is filled. */
+	if (!stream->inbox.complete || here.len < stream->inbox.len)
+		here.len -= (file->offset + here.len) % PAGE < here.len ?
+				    (file->offset + here.len) % PAGE :
+				    0;
+	if (here.len < GATHER_MAX && !stream->inbox.complete)
+		return -EAGAIN;
 	r = eddy_transfer_write(file->file, here.ptr, here.len, file->offset);
 	if (r < 0)
 		return r;
