@@ -16,6 +16,7 @@ LICENCES = {
     'jansson': 'MIT',
     'liburing': 'MIT',
     'libzstd': 'BSD-3-Clause OR GPL-2.0-only',
+    'nghttp2': 'MIT',
     'node-undici': 'MIT',  # llhttp
     'openssl': 'Apache-2.0',
     'tomlplusplus': 'MIT',

@@ -8,7 +8,7 @@
 set -eu
 tree=$1 machine=$2 out=$3
 folder=$(dirname "$tree")/static-$machine
-libraries='libc6-dev libjansson-dev libllhttp-dev libssl-dev libtomlplusplus-dev liburing-dev libwolfssl-dev libzstd-dev libbrotli-dev zlib1g-dev'
+libraries='libc6-dev libjansson-dev libllhttp-dev libnghttp2-dev libssl-dev libtomlplusplus-dev liburing-dev libwolfssl-dev libzstd-dev libbrotli-dev zlib1g-dev'
 
 case $machine in
 x86_64) arch=amd64 compiler='gcc g++' ;;

@@ -68,7 +68,8 @@ struct eddy_server_options {
 	bool no_open_files;           /* open a file for each request; default: keep files open */
 
 	/* Speak HTTP/1 only. Default: also HTTP/2, with TLS by ALPN and without it to clients that
-	 * begin with its preface (prior knowledge), if eddy-http was built with -Dhttp2=enabled. */
+	 * begin with its preface (prior knowledge), unless eddy-http was built with
+	 * -Dhttp2=disabled. */
 	bool no_http2;
 
 	uint64_t head_timeout_ns;  /* to receive a request's head; default 10 s; beyond: 408 */
