@@ -347,6 +347,52 @@ class Files(Shared):
                 self.assertEqual((response.status, response.body == data), (200, True))
                 self.assertEqual(response.header('content-length'), str(size))
 
+    def large(self, **how):
+        """A client that takes frames of a MiB."""
+        return self.connect(settings={4: 16 * MIB, 5: MIB}, **how)
+
+    def test_large_frames(self):
+        for size in (64 * KIB - 1, 64 * KIB, 300 * KIB, 5 * MIB + 3):
+            data = self.write('large.bin', pattern(size, 3))
+            with self.subTest(size), self.large() as wire:
+                wire.ask()
+                streams = [wire.begin('GET', '/files/large.bin') for _ in range(3)]
+                small = wire.begin('GET', '/files/')
+                self.assertEqual([wire.read(stream).body == data for stream in streams], [True] * 3)
+                self.assertEqual(wire.read(small).status, 200)
+                self.assertEqual(wire.largest > 16 * KIB + 9, size >= 64 * KIB)
+                part = wire.ask('GET', '/files/large.bin', ('range', 'bytes=1-70000'))
+                self.assertEqual(part.body, data[1:70001])
+
+    def test_a_reset_within_a_large_frame(self):
+        """The frame is completed, and counts for the window of the connection."""
+        self.write('large.bin', pattern(5 * MIB))
+        for _ in range(10):
+            with self.large(manual=True, rcvbuf=4096) as wire:
+                wire.ask()
+                wire.h2.increment_flow_control_window(600 * KIB)
+                stream = wire.begin('GET', '/files/large.bin')
+                time.sleep(0.05)
+                wire.h2.reset_stream(stream, h2wire.CANCEL)
+                other = wire.begin('GET', '/files/large.bin', ('range', 'bytes=0-399999'))
+                while not wire.streams[other].ended:
+                    wire.h2.increment_flow_control_window(1000)
+                    wire.flush()
+                    wire.more()
+                self.assertEqual(len(wire.streams[other].body), 400000)
+
+    def test_who_leaves_within_a_large_frame(self):
+        self.write('large.bin', pattern(5 * MIB))
+        for _ in range(10):
+            wire = self.large(rcvbuf=4096)
+            wire.ask()
+            for _ in range(3):
+                wire.begin('GET', '/files/large.bin')
+            time.sleep(0.02)
+            wire.reset_connection()
+        with self.connect() as wire:
+            self.assertEqual(wire.ask('GET', '/files/').status, 200)
+
     def test_ranges(self):
         data = self.write('range.bin', pattern(MIB))
         with self.connect() as wire:

@@ -21,6 +21,7 @@
 #define EDDYI_H2_WINDOW EDDY_MIB
 #define EDDYI_H2_WINDOW_MAX (16 * EDDY_MIB)
 #define EDDYI_H2_FRAME_MAX EDDY_MIB
+#define EDDYI_H2_FRAME_HEAD 9
 /* The largest head of a response, as HPACK can make it. */
 #define EDDYI_H2_HEAD_MAX (512 * EDDY_KIB)
 
@@ -60,6 +61,17 @@ struct eddyi_h2_stream {
 	struct eddy_transfer *file; /* a part of this file; NULL: none */
 	struct eddy_event flowed;   /* set if its task has something to do for the source */
 
+	/* A large frame of DATA, which its task sends without a copy. */
+	enum {
+		EDDYI_H2_SPLICE_NONE,
+		EDDYI_H2_SPLICE_ASKED, /* by the session */
+		EDDYI_H2_SPLICE_DUE,   /* its task sends it, when the output is empty */
+		EDDYI_H2_SPLICE_SENT,
+		EDDYI_H2_SPLICE_DROPPED, /* nothing of it was sent */
+	} splice;
+	size_t splice_len; /* of the file */
+	char frame_head[EDDYI_H2_FRAME_HEAD];
+
 	struct eddyi_pace pace;
 	bool is_slow;                /* at its last check */
 	struct eddy_timeout timeout; /* of a wait for the client */
@@ -69,7 +81,8 @@ struct eddyi_h2_stream {
 };
 
 /* Invariants:
- * 1. `output` does not move while it has bytes.
+ * 1. `output` does not move while it has bytes. The session is not asked for more while `splicer`
+ *    has a frame due.
  * 2. It is freed when `over` is set, no stream has a task, and the sender is not busy. */
 struct eddyi_h2 {
 	struct eddyi_conn *conn;
@@ -83,8 +96,10 @@ struct eddyi_h2 {
 	struct eddyi_sender sender;
 	char *output; /* frames, of which the first `output_at` bytes have been sent */
 	size_t output_at, output_len, output_size;
-	bool is_bulk;            /* there was more than the output had room for */
-	size_t turn_left;        /* bytes that it may still send in this turn of the loop */
+	bool is_bulk;                    /* there was more than the output had room for */
+	size_t turn_left;                /* bytes that it may still send in this turn of the loop */
+	struct eddyi_h2_stream *splicer; /* whose task sends a frame; NULL: none */
+	uint32_t owed;           /* bytes that were sent so, and that the session does not count */
 	struct eddy_timer flush; /* sends what tasks of this turn have put into the output */
 
 	uint64_t took;   /* bytes of bodies that have been read */
@@ -163,6 +178,12 @@ static inline bool eddyi_h2_stream_has_more(const struct eddyi_h2_stream *stream
 /* Get the next bytes of its response into `room`, at most `len`. Never suspends.
  * Return: bytes; -EAGAIN if there are none for now; -errno. */
 ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t len);
+
+/* Whether a frame of `len` bytes is better sent without a copy: a part of a file. */
+bool eddyi_h2_stream_can_splice(const struct eddyi_h2_stream *stream, size_t len);
+
+/* Have its task send the next `len` bytes, or what is left of the file. Return: bytes. */
+size_t eddyi_h2_stream_splice(struct eddyi_h2_stream *stream, size_t len);
 
 /* Whether the client lets it send nothing. */
 bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream);

@@ -4,10 +4,12 @@
 #include "h2_output.h"
 #include "wire/tls_wire.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 /* Bytes that one receive gets, in as many results as they arrive in. */
 #define AHEAD_MAX (64 * EDDY_KIB)
@@ -38,6 +40,9 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 		return;
 	h2->over = h2->cut = true;
 	eddy_op_cancel(&h2->sender.op);
+	/* Its task is not cancelled otherwise. */
+	if (h2->splicer)
+		eddyi_shutdown_now(h2->conn->wire.fd, SHUT_RDWR);
 	close_streams(h2);
 }
 
@@ -84,6 +89,12 @@ static void wait_idle(struct eddyi_h2 *h2)
 		eddyi_parked_wait(&h2->conn->parked, EDDYI_STANDING_IDLE, &clocks->idle, 0);
 }
 
+static void receive_more(struct eddyi_h2 *h2)
+{
+	if (!eddy_op_is_started(&h2->conn->parked.op) && !h2->ended)
+		eddyi_parked_receive(&h2->conn->parked, AHEAD_MAX);
+}
+
 void eddyi_h2_settle(struct eddyi_h2 *h2)
 {
 	struct eddyi_conn *conn = h2->conn;
@@ -113,12 +124,12 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	}
 	if (parked->state == EDDYI_PARKED_IDLE)
 		eddyi_parked_leave(parked);
-	if (!busy)
+	/* A task that sends a frame has a guard of its own. */
+	if (!busy && !h2->splicer)
 		eddyi_wire_unguard(&conn->wire);
-	else if (!eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))
+	else if (busy && !eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))
 		eddyi_wire_guard(&conn->wire, &conn->wire.clocks->write);
-	if (!eddy_op_is_started(&parked->op) && !h2->ended)
-		eddyi_parked_receive(parked, AHEAD_MAX);
+	receive_more(h2);
 }
 
 /* ---- the parked connection ---- */

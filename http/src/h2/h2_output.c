@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#define FRAME_HEAD 9
 /* Room for a frame that is not DATA, which the session hands out in one piece. */
 #define FRAME_ROOM ((size_t)(17 * EDDY_KIB))
 /* Data of one output: small until there is more. */
@@ -39,12 +38,17 @@ static void free_output(struct eddyi_h2 *h2)
 	h2->output_at = h2->output_len = h2->output_size = 0;
 }
 
+static bool is_splicing(const struct eddyi_h2 *h2)
+{
+	return h2->splicer && h2->splicer->splice == EDDYI_H2_SPLICE_DUE;
+}
+
 void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 {
 	const uint8_t *bytes;
 	ssize_t len = 0;
 
-	if (h2->over || h2->failed || !nghttp2_session_want_write(h2->session))
+	if (h2->over || h2->failed || is_splicing(h2) || !nghttp2_session_want_write(h2->session))
 		return;
 	/* Without memory for a frame, nothing can follow it. */
 	h2->failed = !h2->output && !allocate(h2);
@@ -63,17 +67,30 @@ ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf,
 {
 	struct eddyi_h2_stream *stream = nghttp2_session_get_stream_user_data(session, id);
 	struct eddyi_h2 *h2 = arg;
+	int64_t window = eddyi_h2_output_window(h2);
 	ssize_t taken;
 
 	(void)buf;
 	(void)source;
 	if (!stream)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	if (room_of(h2) < FRAME_HEAD + len + FRAME_ROOM) {
+	if (window <= 0)
+		return NGHTTP2_ERR_PAUSE;
+	len = len < (size_t)window ? len : (size_t)window;
+	if (eddyi_h2_stream_can_splice(stream, len)) {
+		taken = (ssize_t)eddyi_h2_stream_splice(stream, len);
+		*flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+		*flags |= stream->has_ended ? NGHTTP2_DATA_FLAG_EOF : 0;
+		return taken;
+	}
+	if (len > EDDYI_H2_DATA_MAX)
+		len = EDDYI_H2_DATA_MAX;
+	if (room_of(h2) < EDDYI_H2_FRAME_HEAD + len + FRAME_ROOM) {
 		h2->is_bulk = true;
 		return NGHTTP2_ERR_PAUSE;
 	}
-	taken = eddyi_h2_stream_take(stream, h2->output + h2->output_len + FRAME_HEAD, len);
+	taken = eddyi_h2_stream_take(stream, h2->output + h2->output_len + EDDYI_H2_FRAME_HEAD,
+				     len);
 	if (taken < 0) {
 		stream->deferred = true;
 		return NGHTTP2_ERR_DEFERRED;
@@ -84,6 +101,27 @@ ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf,
 	return taken;
 }
 
+/* Have its task send a frame, and ask again until it is done. */
+static int send_spliced(struct eddyi_h2_stream *stream, const uint8_t *head)
+{
+	struct eddyi_h2 *h2 = stream->h2;
+	bool sent = stream->splice == EDDYI_H2_SPLICE_SENT;
+
+	if (stream->splice == EDDYI_H2_SPLICE_ASKED) {
+		memcpy(stream->frame_head, head, EDDYI_H2_FRAME_HEAD);
+		stream->splice = EDDYI_H2_SPLICE_DUE;
+		h2->splicer = stream;
+		eddy_event_set(&stream->flowed);
+	}
+	if (stream->splice == EDDYI_H2_SPLICE_DUE)
+		return NGHTTP2_ERR_WOULDBLOCK;
+	stream->splice = EDDYI_H2_SPLICE_NONE;
+	h2->splicer = NULL;
+	if (sent)
+		eddyi_h2_calm_forget(h2);
+	return sent ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
 int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head,
 			 size_t len, nghttp2_data_source *source, void *arg)
 {
@@ -92,9 +130,14 @@ int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const u
 	struct eddyi_h2 *h2 = arg;
 
 	(void)source;
-	memcpy(h2->output + h2->output_len, head, FRAME_HEAD);
-	h2->output_len += FRAME_HEAD + len;
-	if (len >= EDDYI_H2_DATA_MIN || !stream || !eddyi_h2_stream_has_more(stream))
+	/* Its task has ended: the frame was not sent. */
+	if (!stream)
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	if (stream->splice != EDDYI_H2_SPLICE_NONE)
+		return send_spliced(stream, head);
+	memcpy(h2->output + h2->output_len, head, EDDYI_H2_FRAME_HEAD);
+	h2->output_len += EDDYI_H2_FRAME_HEAD + len;
+	if (len >= EDDYI_H2_DATA_MIN || !eddyi_h2_stream_has_more(stream))
 		eddyi_h2_calm_forget(h2);
 	return 0;
 }
@@ -121,7 +164,9 @@ static struct eddy_str next(struct eddyi_sender *sender)
 
 	if (h2->output_at == h2->output_len) {
 		free_output(h2);
-		if (h2->turn_left)
+		if (is_splicing(h2))
+			eddy_event_set(&h2->splicer->flowed);
+		else if (h2->turn_left)
 			eddyi_h2_output_pack(h2);
 	}
 	return eddy_str(h2->output + h2->output_at, h2->output_len - h2->output_at);
@@ -173,7 +218,8 @@ void eddyi_h2_output_deinit(struct eddyi_h2 *h2)
 
 bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2)
 {
-	return h2->output_at == h2->output_len && !nghttp2_session_want_write(h2->session);
+	return h2->output_at == h2->output_len && !h2->splicer &&
+	       !nghttp2_session_want_write(h2->session);
 }
 
 void eddyi_h2_output_send_soon(struct eddyi_h2 *h2)

@@ -276,17 +276,18 @@ static ssize_t frame_size(nghttp2_session *session, uint8_t type, int32_t id,
 			  int32_t session_window, int32_t stream_window, uint32_t frame_max,
 			  void *arg)
 {
-	ssize_t size = frame_max;
+	const struct eddyi_h2_stream *stream = find(session, id);
+	size_t size = frame_max, most = EDDYI_H2_DATA_MAX;
 
-	(void)session;
 	(void)type;
-	(void)id;
 	(void)arg;
-	if (size > session_window)
-		size = session_window;
-	if (size > stream_window)
-		size = stream_window;
-	return size < EDDYI_H2_DATA_MAX ? size : EDDYI_H2_DATA_MAX;
+	if (size > (size_t)session_window)
+		size = (size_t)session_window;
+	if (size > (size_t)stream_window)
+		size = (size_t)stream_window;
+	if (stream && eddyi_h2_stream_can_splice(stream, size))
+		most = EDDYI_H2_SPLICE_MAX;
+	return (ssize_t)(size < most ? size : most);
 }
 
 static nghttp2_session_callbacks *make_callbacks(void)

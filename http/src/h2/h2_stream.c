@@ -5,6 +5,7 @@
 #include "exchange/req.h"
 #include "exchange/res.h"
 #include "h2_output.h"
+#include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
 #include <eddy/internal/transfer.h>
@@ -229,7 +230,7 @@ bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream)
 	nghttp2_session *session = stream->h2->session;
 
 	return nghttp2_session_get_stream_remote_window_size(session, stream->id) <= 0 ||
-	       nghttp2_session_get_remote_window_size(session) <= 0;
+	       eddyi_h2_output_window(stream->h2) <= 0;
 }
 
 /* Its connection has a timeout of its own. */
@@ -271,6 +272,75 @@ static int read_cold(struct eddyi_h2_stream *stream, char **buf)
 	return 0;
 }
 
+bool eddyi_h2_stream_can_splice(const struct eddyi_h2_stream *stream, size_t len)
+{
+	const struct eddy_transfer *file = stream->file;
+
+	return file && !stream->bytes.len && !stream->cold && len >= EDDYI_H2_SPLICE_MIN &&
+	       file->len - file->moved >= EDDYI_H2_SPLICE_MIN &&
+	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
+}
+
+size_t eddyi_h2_stream_splice(struct eddyi_h2_stream *stream, size_t len)
+{
+	uint64_t left = stream->file->len - stream->file->moved;
+
+	stream->splice = EDDYI_H2_SPLICE_ASKED;
+	stream->splice_len = left < len ? (size_t)left : len;
+	stream->has_ended = stream->last && stream->splice_len == left;
+	return stream->splice_len;
+}
+
+/* Whether its task has to send a frame, and nothing is to be sent before. */
+static bool may_splice(const struct eddyi_h2_stream *stream)
+{
+	const struct eddyi_h2 *h2 = stream->h2;
+
+	return stream->splice == EDDYI_H2_SPLICE_DUE && h2->output_at == h2->output_len &&
+	       !eddyi_sender_is_busy(&h2->sender);
+}
+
+/* Send the frame that is due. The client may reset the stream meanwhile: then the session forgets
+ * the frame, also for the window of the connection. Suspends. Return: 0, -errno. */
+static int send_frame(struct eddyi_h2_stream *stream)
+{
+	struct eddy_transfer *file = stream->file, part = *file;
+	struct eddyi_h2 *h2 = stream->h2;
+	int r;
+
+	part.head = eddy_str(stream->frame_head, EDDYI_H2_FRAME_HEAD);
+	part.offset = file->offset + file->moved;
+	part.len = stream->splice_len;
+	part.moved = 0;
+	r = eddyi_wire_send_file(&h2->conn->wire, &part);
+	if (r < 0) {
+		/* Half a frame can't be taken back. */
+		eddyi_h2_abort(h2);
+		return r;
+	}
+	file->moved += part.len;
+	stream->sent += part.len;
+	if (file->moved == file->len)
+		stream->file = NULL;
+	stream->splice = EDDYI_H2_SPLICE_SENT;
+	if (stream->closed) {
+		h2->owed += (uint32_t)part.len;
+		h2->splicer = NULL;
+	}
+	eddyi_h2_output_pack(h2);
+	return 0;
+}
+
+/* Its task sends no frame any more. */
+static void end_splice(struct eddyi_h2_stream *stream)
+{
+	if (stream->h2->splicer != stream || stream->splice != EDDYI_H2_SPLICE_DUE)
+		return;
+	stream->splice = EDDYI_H2_SPLICE_DROPPED;
+	stream->has_ended = false;
+	stream->h2->splicer = NULL;
+}
+
 /* Have the session send the source. Return: 0, -errno. */
 static int flow(struct eddyi_h2_stream *stream)
 {
@@ -284,6 +354,8 @@ static int flow(struct eddyi_h2_stream *stream)
 		eddyi_h2_output_pack(stream->h2);
 		if (stream->closed && !stream->has_ended) {
 			r = -ECONNRESET;
+		} else if (may_splice(stream)) {
+			r = send_frame(stream);
 		} else if (stream->cold && !stream->bytes.len) {
 			r = read_cold(stream, &buf);
 		} else if (is_waiting(stream)) {
@@ -295,6 +367,7 @@ static int flow(struct eddyi_h2_stream *stream)
 	}
 	/* A response of which a part is missing does not end. */
 	stream->last &= r == 0;
+	end_splice(stream);
 	stream->bytes = EDDY_STR("");
 	stream->file = NULL;
 	stream->cold = false;

@@ -66,7 +66,7 @@ class H2Wire:
         config = h2.config.H2Configuration(client_side=True, header_encoding='latin-1', validate_outbound_headers=False,
                                            normalize_outbound_headers=False, validate_inbound_headers=True)
         self.h2 = h2.connection.H2Connection(config)
-        self.manual, self.streams, self.goaways, self.settings, self.pongs, self.incoming = manual, {}, [], {}, 0, b''
+        self.manual, self.streams, self.goaways, self.settings, self.pongs, self.incoming, self.largest = manual, {}, [], {}, 0, b'', 0
         self.h2.initiate_connection()
         if settings:
             self.h2.update_settings(settings)
@@ -145,6 +145,7 @@ class H2Wire:
         events = []
         while len(self.incoming) >= 9 and len(self.incoming) >= (size := 9 + int.from_bytes(self.incoming[:3], 'big')):
             whole, self.incoming = self.incoming[:size], self.incoming[size:]
+            self.largest = max(self.largest, size)
             # Behind a GOAWAY, h2 would accept nothing more.
             if whole[3] == GOAWAY:
                 self.goaways.append((int.from_bytes(whole[13:17], 'big'), int.from_bytes(whole[9:13], 'big')))
