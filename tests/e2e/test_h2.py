@@ -347,6 +347,16 @@ class Files(Shared):
                 self.assertEqual((response.status, response.body == data), (200, True))
                 self.assertEqual(response.header('content-length'), str(size))
 
+    def test_files_outside_the_page_cache(self):
+        for size in (1000, 70000, 200001):
+            data = self.write('cold.bin', pattern(size, 5))
+            with open(self.path('cold.bin'), 'rb') as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with self.subTest(size), self.connect() as wire:
+                self.assertEqual(wire.ask('GET', '/files/cold.bin').body == data, True)
+                self.assertEqual(wire.ask('GET', '/files/').status, 200)
+
     def large(self, **how):
         """A client that takes frames of a MiB."""
         return self.connect(settings={4: 16 * MIB, 5: MIB}, **how)

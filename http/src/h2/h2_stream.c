@@ -206,7 +206,7 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 	if (taken)
 		memcpy(room, stream->bytes.ptr, taken);
 	stream->bytes = eddy_str_skip(stream->bytes, taken);
-	if (file && !stream->cold && taken < len) {
+	if (file && !stream->cold && taken < len && file->moved < file->len) {
 		if (len - taken > file->len - file->moved)
 			len = taken + (size_t)(file->len - file->moved);
 		r = eddyi_transfer_read_now(file->file, room + taken, len - taken,
