@@ -5,7 +5,7 @@
 #define PAGE ((size_t)(4 * EDDY_KIB))
 /* The least sizes of the first block and of others. */
 #define BLOCK_FIRST ((size_t)EDDY_KIB)
-#define BLOCK_NEXT ((size_t)(64 * EDDY_KIB))
+#define BLOCK_NEXT ((size_t)(256 * EDDY_KIB))
 
 struct eddyi_h2_block {
 	struct eddyi_h2_block *next;

@@ -6,6 +6,7 @@
 #include <eddy/log.h>
 #include <errno.h>
 #include <liburing.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #define TARGET "eddy::http"
@@ -224,6 +225,7 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 void eddyi_conns_deinit(struct eddyi_conns *conns)
 {
 	eddyi_holders_deinit(&conns->holders);
+	free(conns->room);
 	eddy_timer_disarm(&conns->sweep);
 	eddyi_service_deinit(&conns->service);
 }
