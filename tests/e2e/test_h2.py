@@ -199,6 +199,15 @@ class Requests(Shared):
             wire.flush()
             self.assertEqual(len(wire.read(stream).body), 300000)
 
+    def test_a_window_that_can_not_open_any_more(self):
+        """Its client sends no more. Before the timeout."""
+        with self.connect(manual=True) as wire:
+            stream = wire.begin('GET', '/big/300000')
+            wire.read_head(stream)
+            wire.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR])
+            self.assertEqual((len(wire.streams[stream].body), wire.streams[stream].code), (65535, h2wire.INTERNAL_ERROR))
+
     def test_windows_grow_with_what_is_read(self):
         with self.connect() as wire:
             wire.ask()

@@ -99,6 +99,17 @@ static void receive_more(struct eddyi_h2 *h2)
 		eddyi_parked_receive(&h2->conn->parked, h2->is_quick ? 0 : AHEAD_MAX);
 }
 
+/* The client sends no more, and streams that it lets send nothing have to end. */
+static void wake_shut_streams(struct eddyi_h2 *h2)
+{
+	for (struct eddy_node *node = h2->streams.next; node != &h2->streams; node = node->next) {
+		struct eddyi_h2_stream *stream = eddy_of(node, struct eddyi_h2_stream, node);
+
+		if (eddyi_h2_stream_is_shut(stream))
+			eddy_event_set(&stream->flowed);
+	}
+}
+
 void eddyi_h2_settle(struct eddyi_h2 *h2)
 {
 	struct eddyi_conn *conn = h2->conn;
@@ -109,6 +120,8 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	if (h2->tasks && !busy && !h2->over && !nghttp2_session_want_read(h2->session) &&
 	    eddyi_h2_output_is_empty(h2))
 		close_streams(h2);
+	if (h2->ended && !busy && !h2->over)
+		wake_shut_streams(h2);
 	if (!h2->tasks && !busy && !h2->over && is_done(h2)) {
 		say_goodbye(h2);
 		busy = eddyi_sender_is_busy(&h2->sender);

@@ -252,6 +252,12 @@ static bool is_waiting(const struct eddyi_h2_stream *stream)
 	return eddyi_h2_stream_has_more(stream) || (stream->last && !stream->has_ended);
 }
 
+/* Whether no window will open any more. */
+static bool is_shut_for_good(const struct eddyi_h2_stream *stream)
+{
+	return stream->h2->ended && eddyi_h2_stream_is_shut(stream);
+}
+
 /* Read the next bytes of the file, which the page cache does not have, into `buf`. */
 static int read_cold(struct eddyi_h2_stream *stream, char **buf)
 {
@@ -352,7 +358,7 @@ static int flow(struct eddyi_h2_stream *stream)
 		eddy_event_clear(&stream->flowed);
 		eddyi_h2_output_resume(stream);
 		eddyi_h2_output_pack(stream->h2);
-		if (stream->closed && !stream->has_ended) {
+		if (!stream->has_ended && (stream->closed || is_shut_for_good(stream))) {
 			r = -ECONNRESET;
 		} else if (may_splice(stream)) {
 			r = send_frame(stream);
