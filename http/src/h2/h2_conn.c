@@ -33,8 +33,10 @@ static void close_streams(struct eddyi_h2 *h2)
 		struct eddyi_h2_stream *stream = eddy_of(node, struct eddyi_h2_stream, node);
 
 		next = node->next;
-		if (!stream->closed)
-			eddyi_h2_stream_close(stream, true);
+		if (stream->closed)
+			continue;
+		nghttp2_session_set_stream_user_data(h2->session, stream->id, NULL);
+		eddyi_h2_stream_close(stream, true);
 	}
 }
 

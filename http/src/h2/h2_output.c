@@ -169,6 +169,8 @@ static struct eddy_str next(struct eddyi_sender *sender)
 		else if (h2->turn_left)
 			eddyi_h2_output_pack(h2);
 	}
+	if (!h2->output)
+		return EDDY_STR("");
 	return eddy_str(h2->output + h2->output_at, h2->output_len - h2->output_at);
 }
 

@@ -203,9 +203,10 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 	size_t taken = stream->bytes.len < len ? stream->bytes.len : len;
 	ssize_t r;
 
-	if (taken)
+	if (taken) {
 		memcpy(room, stream->bytes.ptr, taken);
-	stream->bytes = eddy_str_skip(stream->bytes, taken);
+		stream->bytes = eddy_str_skip(stream->bytes, taken);
+	}
 	if (file && !stream->cold && taken < len && file->moved < file->len) {
 		if (len - taken > file->len - file->moved)
 			len = taken + (size_t)(file->len - file->moved);
