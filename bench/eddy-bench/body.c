@@ -49,8 +49,16 @@ static int write_all(int fd, uint64_t size)
 	return 0;
 }
 
-static int load_small(struct body *body)
+/* Nothing is read that nobody asks for. */
+static int load(struct body *body)
 {
+	if (body->period) {
+		void *map = mmap(NULL, body->period, PROT_READ, MAP_SHARED, body->fd, 0);
+
+		if (map == MAP_FAILED)
+			return -errno;
+		body->map = map;
+	}
 	if (body->size > BODY_SMALL)
 		return 0;
 	body->bytes = malloc(body->size + 1);
@@ -71,7 +79,7 @@ int body_make(uint64_t size, struct body *ret_body, char error[OPTIONS_ERROR_SIZ
 		return failed(&body, -errno, "not enough memory for the body to upload", error);
 	r = write_all(body.fd, body.period);
 	if (r == 0)
-		r = load_small(&body);
+		r = load(&body);
 	if (r < 0)
 		return failed(&body, r, "not enough memory for the body to upload", error);
 	*ret_body = body;
@@ -89,7 +97,7 @@ int body_open(const char *path, struct body *ret_body, char error[OPTIONS_ERROR_
 	if (!S_ISREG(stat.st_mode))
 		return failed(&body, S_ISDIR(stat.st_mode) ? -EISDIR : -EINVAL, path, error);
 	body.size = body.period = (uint64_t)stat.st_size;
-	r = load_small(&body);
+	r = load(&body);
 	if (r < 0)
 		return failed(&body, r, path, error);
 	*ret_body = body;
@@ -133,6 +141,8 @@ int body_digest(const struct body *body, unsigned char ret_digest[DIGEST_SIZE])
 
 void body_close(struct body *body)
 {
+	if (body->map)
+		munmap((void *)body->map, body->period);
 	if (body->fd > 0)
 		close(body->fd);
 	free(body->bytes);

@@ -15,6 +15,7 @@ struct body {
 	uint64_t size;
 	uint64_t period; /* bytes in `fd`, which are sent again and again */
 	char *bytes;     /* of a small one, else NULL */
+	const char *map; /* the period; NULL where it is empty */
 };
 
 /* Make `size` bytes. Return: 0, -errno and a sentence. */

@@ -30,7 +30,7 @@ static bool is_same_work(const struct cell *a, const struct cell *b)
 	return is_same_text(a->work, b->work) && is_same_number(a->size, b->size) &&
 	       is_same_number(a->connections, b->connections) &&
 	       is_same_number(a->depth, b->depth) && is_same_number(a->rate, b->rate) &&
-	       a->cold == b->cold;
+	       a->http2 == b->http2 && a->cold == b->cold;
 }
 
 static struct change *add_change(struct comparison *comparison)

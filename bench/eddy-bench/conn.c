@@ -1,5 +1,6 @@
 #include "conn.h"
 
+#include "http2.h"
 #include "receive.h"
 #include "secure.h"
 #include "upload.h"
@@ -19,6 +20,8 @@
 /* A head of a response, and small bodies behind it; of pipelined ones as many as are there. */
 #define BUFFER 16384
 #define BUFFER_DEEP 65536
+/* Of HTTP/2 bodies as well. */
+#define BUFFER_HTTP2 262144
 
 int conn_init(struct conn *conn, struct plan *plan, struct tally *tally, unsigned number)
 {
@@ -29,7 +32,9 @@ int conn_init(struct conn *conn, struct plan *plan, struct tally *tally, unsigne
 		.tally = tally,
 		.number = number,
 		.fd = -1,
-		.size = deep ? BUFFER_DEEP : BUFFER,
+		.size = plan->options->http2 ? BUFFER_HTTP2 :
+			deep                 ? BUFFER_DEEP :
+					       BUFFER,
 	};
 	conn->buffer = malloc(conn->size);
 	if (plan->verify)
@@ -56,6 +61,7 @@ static void close_conn(struct conn *conn)
 	if (conn->fd < 0)
 		return;
 	conn->retransmits = conn_retransmits(conn);
+	http2_end(conn);
 	secure_end(conn);
 	close(conn->fd);
 	conn->fd = -1;
@@ -64,6 +70,7 @@ static void close_conn(struct conn *conn)
 void conn_deinit(struct conn *conn)
 {
 	close_conn(conn);
+	http2_free(conn);
 	digest_free(conn->digest);
 	free(conn->buffer);
 	free(conn->request);
@@ -117,6 +124,8 @@ static int open_conn(struct conn *conn)
 		conn->tally->reconnects++;
 	conn->connected_before = true;
 	r = plan->secure ? secure_begin(conn) : 0;
+	if (r == 0 && conn->http2)
+		r = http2_begin(conn);
 	if (r < 0)
 		close_conn(conn);
 	return r;
@@ -186,13 +195,13 @@ static bool is_expected(const struct plan *plan, int status)
 }
 
 /* Hold the body against that which came first, or --digest. */
-static bool is_the_same(struct conn *conn)
+static bool is_the_same(struct conn *conn, struct digest *body)
 {
 	struct plan *plan = conn->plan;
 	struct expected *expected = plan->per_conn ? &conn->expected : &plan->expected;
 	unsigned char digest[DIGEST_SIZE];
 
-	digest_end(conn->digest, digest);
+	digest_end(body, digest);
 	if (!expected->known) {
 		memcpy(expected->digest, digest, sizeof(digest));
 		expected->known = true;
@@ -201,23 +210,23 @@ static bool is_the_same(struct conn *conn)
 }
 
 /* Whether an answer counts: it has come as a whole. */
-static bool check(struct conn *conn, const struct response *response, char *ret_text, size_t size)
+static bool check(struct conn *conn, const struct answer *answer, char *ret_text, size_t size)
 {
 	const struct plan *plan = conn->plan;
 
-	if (!is_expected(plan, response->status)) {
-		snprintf(ret_text, size, "status %d%s", response->status,
-			 response->status / 100 == 3 ?
+	if (!is_expected(plan, answer->status)) {
+		snprintf(ret_text, size, "status %d%s", answer->status,
+			 answer->status / 100 == 3 ?
 				 ": redirects are not followed; accept them with --expect" :
 				 "");
 		return false;
 	}
-	if (plan->size != PLAN_SIZE_NONE && conn->taken != plan->size) {
+	if (plan->size != PLAN_SIZE_NONE && answer->taken != plan->size) {
 		snprintf(ret_text, size, "a body of %llu bytes instead of %llu",
-			 (unsigned long long)conn->taken, (unsigned long long)plan->size);
+			 (unsigned long long)answer->taken, (unsigned long long)plan->size);
 		return false;
 	}
-	if (conn->digest && !is_the_same(conn)) {
+	if (answer->digest && !is_the_same(conn, answer->digest)) {
 		snprintf(ret_text, size, "the body has the wrong content");
 		return false;
 	}
@@ -234,39 +243,41 @@ static void note_error(struct conn *conn, uint64_t count, const char *text)
 			 conn->plan->path, text);
 }
 
-static void count(struct conn *conn, const struct response *response, uint64_t started_ns,
-		  uint64_t first_ns)
+void conn_answered(struct conn *conn, const struct answer *answer)
 {
 	struct tally *tally = conn->tally;
-	uint64_t now = conn->received_ns;
+	uint64_t now = conn->received_ns, started_ns = answer->started_ns;
 	char text[200];
 
-	if (!check(conn, response, text, sizeof(text))) {
+	if (!check(conn, answer, text, sizeof(text))) {
 		note_error(conn, 1, text);
 		return;
 	}
 	tally->requests++;
 	tally->bytes += conn->plan->options->work == WORK_PUT && conn->plan->body ?
 				conn->plan->body->size :
-				conn->taken;
-	histogram_record(&tally->first_byte, first_ns > started_ns ? first_ns - started_ns : 0);
+				answer->taken;
+	histogram_record(&tally->first_byte,
+			 answer->first_ns > started_ns ? answer->first_ns - started_ns : 0);
 	histogram_record(&tally->total, now > started_ns ? now - started_ns : 0);
 }
 
 static int take_answer(struct conn *conn, uint64_t started_ns, bool *ret_keeps)
 {
+	struct answer answer = { .started_ns = started_ns, .digest = conn->digest };
 	struct response response;
-	uint64_t first_ns;
 	int r;
 
 	conn->taken = 0;
 	conn->answered = false;
-	r = receive_head(conn, &response, &first_ns);
+	r = receive_head(conn, &response, &answer.first_ns);
 	if (r == 0)
 		r = receive_body(conn, &response);
 	if (r < 0)
 		return r;
-	count(conn, &response, started_ns, first_ns);
+	answer.status = response.status;
+	answer.taken = conn->taken;
+	conn_answered(conn, &answer);
 	*ret_keeps = response.keeps;
 	return 0;
 }
@@ -292,6 +303,18 @@ static unsigned take_answers(struct conn *conn, unsigned due, uint64_t started_n
 	if (*ret_r < 0 || !keeps || !whole)
 		close_conn(conn);
 	return taken;
+}
+
+/* The same of HTTP/2, whose streams know when they were due. */
+static unsigned take_streams(struct conn *conn, unsigned due, int *ret_r)
+{
+	unsigned left;
+	int r = http2_exchange(conn, &left);
+
+	if (r)
+		close_conn(conn);
+	*ret_r = r < 0 ? r : 0;
+	return due - left;
 }
 
 static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
@@ -325,7 +348,7 @@ static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
 int conn_exchange(struct conn *conn, uint64_t started_ns)
 {
 	unsigned due = conn->plan->depth;
-	int r = 0;
+	int r = conn->plan->options->http2 ? http2_ask(conn, started_ns) : 0;
 
 	conn->busy = true;
 	conn->moved++;
@@ -338,7 +361,8 @@ int conn_exchange(struct conn *conn, uint64_t started_ns)
 			r = open_conn(conn);
 		if (r < 0)
 			break;
-		taken = take_answers(conn, due, started_ns, &r);
+		taken = conn->http2 ? take_streams(conn, due, &r) :
+				      take_answers(conn, due, started_ns, &r);
 		due -= taken;
 		if (is_stale(conn, fresh, taken, r))
 			r = 0;

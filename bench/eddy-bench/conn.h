@@ -1,5 +1,7 @@
 /* conn.h: one connection of a benchmark: it sends what the plan says and reads what comes back, as cheaply as it goes.
  *
+ * With --http2, http2.h sends and receives; everything else here is HTTP/1.1.
+ *
  * Bodies are not copied: the kernel counts them (MSG_TRUNC), or, to upload, takes them from a file (sendfile(2)). Under
  * --verify they are read, since they must be looked at; over TLS they go through secure.h.
  *
@@ -27,6 +29,15 @@ struct tally {
 	char error[OPTIONS_ERROR_SIZE]; /* the first one */
 };
 
+/* A response that has come as a whole. */
+struct answer {
+	int status;
+	uint64_t started_ns, first_ns;
+	uint64_t taken;        /* bytes of its body */
+	struct digest *digest; /* of its body; NULL unless bodies are verified */
+};
+
+struct http2;
 struct ssl_st;
 
 struct conn {
@@ -35,8 +46,10 @@ struct conn {
 	struct digest *digest;    /* NULL unless bodies are verified */
 	struct expected expected; /* where each connection asks for something else */
 	unsigned number;
-	int fd;             /* -1: closed */
-	struct ssl_st *tls; /* NULL: plain */
+	int fd;              /* -1: closed */
+	struct ssl_st *tls;  /* NULL: plain */
+	struct http2 *http2; /* NULL: HTTP/1.1, or nothing was asked yet */
+	uint64_t until_ns;   /* HTTP/2: until then, each answer is followed by another request */
 	char *buffer;
 	size_t at, end, size;
 	char *request; /* as many as the plan's depth, one behind the other */
@@ -64,6 +77,9 @@ int conn_exchange(struct conn *conn, uint64_t started_ns);
 
 /* Connect, and send the heads of the requests alone. Suspends. Return: 0, -errno. */
 int conn_begin(struct conn *conn);
+
+/* Check an answer, and take it into the tally. It ended at `received_ns`. */
+void conn_answered(struct conn *conn, const struct answer *answer);
 
 /* Take `count` requests into the tally that have failed with `r`. */
 void conn_failed(struct conn *conn, uint64_t count, int r);

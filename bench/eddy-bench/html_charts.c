@@ -257,8 +257,8 @@ static bool is_alike(const struct cell *a, const struct cell *b)
 	double depth_a = isnan(a->depth) ? 1 : a->depth, depth_b = isnan(b->depth) ? 1 : b->depth;
 
 	return strcmp(work_a, work_b) == 0 && a->connections == b->connections &&
-	       depth_a == depth_b && a->cold == b->cold && isnan(a->rate) && isnan(b->rate) &&
-	       a->size > 0 && b->size > 0;
+	       depth_a == depth_b && a->http2 == b->http2 && a->cold == b->cold && isnan(a->rate) &&
+	       isnan(b->rate) && a->size > 0 && b->size > 0;
 }
 
 static int by_size(const void *a, const void *b)

@@ -180,6 +180,7 @@ static int play_all(struct load *load, eddy_task_fn *fn, struct eddy_semaphore *
 	load->began_ns = eddy_now();
 	load->until_ns = load->began_ns + duration_ns;
 	for (unsigned i = 0; i < load->count && r == 0; i++) {
+		load->conns[i].until_ns = load->plan->options->rate > 0 ? 0 : load->until_ns;
 		players[i] = (struct player){ load, &load->conns[i], opening };
 		r = eddy_scope_spawn(&scope, "connection", fn, &players[i]);
 	}

@@ -79,6 +79,12 @@ static bool take_cycle(const char *text, void *field, struct options *options)
 	return value_count(text, 1, 1U << 30, field);
 }
 
+static bool take_frame(const char *text, void *field, struct options *options)
+{
+	(void)options;
+	return value_count(text, 1 << 14, (1 << 24) - 1, field);
+}
+
 static bool take_rounds(const char *text, void *field, struct options *options)
 {
 	(void)options;
@@ -179,8 +185,10 @@ static const struct row {
 	{ "digest", MEASURED, 0, take_digest, FIELD(digest), "a SHA-256 in hexadecimal" },
 	{ "expect", MEASURED, 0, take_status, FIELD(expect), NUMBER },
 	{ "files", MEASURED, 0, take_text, FIELD(files), NULL },
+	{ "frame", MEASURED, 0, take_frame, FIELD(frame), "a size from 16k to 16777215" },
 	{ "header", ALL, 'H', take_header, FIELD(headers), HEADER },
 	{ "html", MEASURED, 0, take_text, FIELD(html), NULL },
+	{ "http2", MEASURED, 0, take_flag, FIELD(http2), NULL },
 	{ "insecure", ALL, 0, take_flag, FIELD(insecure), NULL },
 	{ "json", MEASURED, 0, take_text, FIELD(json), NULL },
 	{ "markdown", MEASURED, 0, take_text, FIELD(markdown), NULL },
@@ -194,6 +202,7 @@ static const struct row {
 	{ "sizes", OF_GET | OF_PUT | OF_HOLD, 0, take_sizes, FIELD(sizes),
 	  "sizes such as 4k,64k,1m, each once" },
 	{ "stall", OF_HOLD, 0, take_stall, FIELD(stall), "get or put" },
+	{ "streams", MEASURED, 0, take_depth, FIELD(streams), NUMBER },
 	{ "time", MEASURED, 't', take_time, FIELD(seconds), TIME },
 	{ "timeout", ALL, 0, take_timeout, FIELD(timeout_ns), TIME },
 	{ "verify", MEASURED, 0, take_flag, FIELD(verify), NULL },
@@ -326,7 +335,11 @@ static int parse(int argc, char **argv, struct options *options, char error[OPTI
 	r = take_options(argc, argv, options, error);
 	if (r == 0)
 		r = take_urls(argc - optind, argv + optind, options, error);
-	return r < 0 ? r : options_check(options, error);
+	if (r == 0)
+		r = options_check(options, error);
+	if (options->streams)
+		options->depth = options->streams;
+	return r;
 }
 
 int options_parse(int argc, char **argv, struct options *ret_options,

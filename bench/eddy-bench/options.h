@@ -26,8 +26,10 @@ struct options {
 	size_t size_count;
 	unsigned connections[OPTIONS_LIST_MAX];
 	size_t connection_count;
-	unsigned depth;
-	unsigned cycle; /* {i} is below it; 0: any number */
+	unsigned depth;   /* requests on a connection at once: pipelined, or streams */
+	unsigned streams; /* --streams; 0: not given */
+	unsigned frame;   /* largest frame of HTTP/2; 0: the protocol's default */
+	unsigned cycle;   /* {i} is below it; 0: any number */
 	unsigned rounds;
 	double seconds, warmup;
 	double rate; /* requests a second; 0: closed loop */
@@ -45,7 +47,7 @@ struct options {
 	const char *ciphers; /* NULL: all good ones */
 	const char *json, *html, *markdown;
 	unsigned pid; /* of the server; 0: found by its port */
-	bool cold, insecure, resume, verify, progress, no_calls;
+	bool cold, http2, insecure, resume, verify, progress, no_calls;
 	enum stall stall;
 };
 

@@ -1,6 +1,7 @@
 #include "options_check.h"
 
 #include "digest.h"
+#include "http2.h"
 #include "secure.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 int options_wrong(char error[OPTIONS_ERROR_SIZE], const char *format, ...)
 {
@@ -43,6 +45,40 @@ static int check_https(const struct options *options, char error[OPTIONS_ERROR_S
 		return options_wrong(
 			error,
 			"--ca and --insecure exclude each other: --insecure checks no certificate");
+	return 0;
+}
+
+/* RFC 9113 section 8.2.2. */
+static bool is_of_connection(const char *header)
+{
+	static const char *const names[] = { "connection", "keep-alive", "proxy-connection", "te",
+					     "upgrade" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncasecmp(header, names[i], strlen(names[i])) == 0 &&
+		    header[strlen(names[i])] == ':')
+			return true;
+	return false;
+}
+
+static int check_http2(const struct options *options, char error[OPTIONS_ERROR_SIZE])
+{
+	if (!options->http2 && (options->streams || options->frame))
+		return options_wrong(error, "--streams and --frame are for --http2");
+	if (!options->http2)
+		return 0;
+	if (options->depth > 1)
+		return options_wrong(
+			error,
+			"--depth pipelines requests of HTTP/1.1: with --http2, use --streams");
+	if (options->rate > 0 && options->streams > 1)
+		return options_wrong(error, "--rate and --streams exclude each other");
+	for (size_t i = 0; i < options->header_count; i++)
+		if (is_of_connection(options->headers[i]))
+			return options_wrong(error, "--header '%.100s': HTTP/2 has no such field",
+					     options->headers[i]);
+	if (!http2_is_there())
+		return options_wrong(error, "--http2: this eddy-bench is built without libnghttp2");
 	return 0;
 }
 
@@ -92,5 +128,7 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 		return options_wrong(error, "--pid is for one target");
 	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)
 		return options_wrong(error, "--pid %u: there is no such process", options->pid);
+	if (check_http2(options, error) < 0)
+		return -EINVAL;
 	return check_https(options, error);
 }

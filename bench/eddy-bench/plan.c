@@ -85,19 +85,26 @@ int plan_read_back(const struct plan *put, struct plan *ret_plan, char error[OPT
 	return 0;
 }
 
-size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t size)
+bool plan_path(struct plan *plan, unsigned number, char ret_path[URL_PATH_SIZE])
 {
-	const struct options *options = plan->options;
-	char text[24], numbered[URL_PATH_SIZE], path[URL_PATH_SIZE];
-	int len, more;
+	char text[24], numbered[URL_PATH_SIZE];
 
 	snprintf(text, sizeof(text), "%u", number);
 	if (!url_fill(plan->path, "{n}", text, numbered, sizeof(numbered)))
-		return 0;
+		return false;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)plan->index++);
-	if (options->cycle)
-		plan->index %= options->cycle;
-	if (!url_fill(numbered, "{i}", text, path, sizeof(path)))
+	if (plan->options->cycle)
+		plan->index %= plan->options->cycle;
+	return url_fill(numbered, "{i}", text, ret_path, URL_PATH_SIZE);
+}
+
+size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t size)
+{
+	const struct options *options = plan->options;
+	char path[URL_PATH_SIZE];
+	int len, more;
+
+	if (!plan_path(plan, number, path))
 		return 0;
 	len = snprintf(ret_head, size, "%s %s HTTP/1.1\r\nHost: %s\r\n", plan->method, path,
 		       plan->url->host);

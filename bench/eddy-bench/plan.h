@@ -53,6 +53,9 @@ int plan_init(struct plan *plan, const struct options *options, struct secure *s
  * Return: 0; -errno, and a sentence in `error`. */
 int plan_read_back(const struct plan *put, struct plan *ret_plan, char error[OPTIONS_ERROR_SIZE]);
 
+/* Write the path of the next request of connection `number`. Return: false when it does not fit. */
+bool plan_path(struct plan *plan, unsigned number, char ret_path[URL_PATH_SIZE]);
+
 /* Write the head of the next request of connection `number`. Return: its length; 0 when it does not fit. */
 size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t size);
 

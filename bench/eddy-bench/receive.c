@@ -35,8 +35,7 @@ static ssize_t receive(struct conn *conn, void *buf, size_t len, int flags)
 	return r ? r : -ENODATA;
 }
 
-/* Receive more into the buffer. */
-static int fill(struct conn *conn)
+int receive_fill(struct conn *conn)
 {
 	ssize_t r;
 
@@ -73,7 +72,7 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 	int r;
 
 	if (conn->at == conn->end) {
-		r = fill(conn);
+		r = receive_fill(conn);
 		if (r < 0)
 			return ended(conn, r,
 				     "the server closed the connection without a response");
@@ -91,7 +90,7 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 			return 0;
 		if (conn->end - conn->at == conn->size)
 			return broken(conn, -EMSGSIZE, "the head of the response is too large");
-		r = fill(conn);
+		r = receive_fill(conn);
 		if (r < 0)
 			return ended(
 				conn, r,
@@ -134,7 +133,7 @@ static ssize_t receive_some(struct conn *conn, uint64_t left, bool more)
 	ssize_t r;
 
 	if (conn->digest || (more && left < conn->size / 4))
-		return fill(conn);
+		return receive_fill(conn);
 	if (conn->plan->truncates)
 		r = receive(conn, NULL, len, MSG_TRUNC);
 	else
@@ -174,7 +173,7 @@ static int take_chunks(struct conn *conn)
 		conn->at += (size_t)r;
 		if (chunked.ended)
 			return 0;
-		r = chunked.left ? take_data(conn, chunked.left, true) : fill(conn);
+		r = chunked.left ? take_data(conn, chunked.left, true) : receive_fill(conn);
 		chunked.left = 0;
 		if (r < 0)
 			return (int)r;

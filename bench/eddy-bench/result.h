@@ -122,8 +122,9 @@ struct cell {
 	const char *work;  /* "get", "put", "req" */
 	double size;       /* bytes of a body */
 	double connections;
-	double depth;        /* requests on a connection at once */
-	double rate;         /* requests a second that were asked for; NAN: as many as go */
+	double depth; /* requests on a connection at once */
+	double rate;  /* requests a second that were asked for; NAN: as many as go */
+	bool http2;
 	bool cold;           /* nothing of it was in the page cache */
 	bool verified;       /* every body was compared */
 	const char *against; /* the target that others are held against */

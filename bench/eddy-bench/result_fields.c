@@ -39,7 +39,7 @@ const struct field settings_fields[] = {
 
 const struct field cell_fields[] = {
 	TEXT(cell, title), TEXT(cell, group), TEXT(cell, work), NUMBER(cell, size), NUMBER(cell, connections),
-	NUMBER(cell, depth), NUMBER(cell, rate), FLAG(cell, cold), FLAG(cell, verified), TEXT(cell, against), END,
+	NUMBER(cell, depth), NUMBER(cell, rate), FLAG(cell, http2), FLAG(cell, cold), FLAG(cell, verified), TEXT(cell, against), END,
 };
 
 const struct field target_fields[] = {

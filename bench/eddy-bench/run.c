@@ -75,9 +75,14 @@ static void name_cell(struct run *run, uint64_t size, unsigned connections, char
 	}
 	add_name(name, 128, "-%u", connections);
 	add_name(title, 128, " × %u", connections);
+	if (options->http2) {
+		add_name(name, 128, "-http2");
+		add_name(title, 128, ", HTTP/2");
+	}
 	if (options->depth > 1) {
-		add_name(name, 128, "-deep%u", options->depth);
-		add_name(title, 128, ", pipelined %u deep", options->depth);
+		add_name(name, 128, options->http2 ? "-streams%u" : "-deep%u", options->depth);
+		add_name(title, 128, options->http2 ? ", %u streams" : ", pipelined %u deep",
+			 options->depth);
 	}
 	if (options->rate > 0) {
 		add_name(name, 128, "-rate%g", options->rate);
@@ -282,6 +287,7 @@ static int play_cell(struct run *run, uint64_t size, unsigned connections,
 	if (size != PLAN_SIZE_NONE)
 		cell->size = (double)size;
 	cell->connections = connections;
+	cell->http2 = options->http2;
 	cell->depth = options->depth;
 	if (options->rate > 0)
 		cell->rate = options->rate;

@@ -29,6 +29,7 @@
 #define READ_MAX (128 * EDDY_KIB)
 /* Reads in a row while others wait. */
 #define TURNS 16
+#define NO_HTTP2 "the server does not speak HTTP/2: it does not agree to h2 by ALPN"
 
 /* What --resume has of a target. */
 struct resumption {
@@ -112,7 +113,10 @@ static int open_context(void *arg)
 	if (!context)
 		return -ENOMEM;
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-	SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x08http/1.1", 9);
+	if (options->http2)
+		SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x02h2", 3);
+	else
+		SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x08http/1.1", 9);
 	SSL_CTX_set_session_cache_mode(
 		context, options->resume ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL :
 					   SSL_SESS_CACHE_OFF);
@@ -323,7 +327,9 @@ static int broken(struct conn *conn)
 	else
 		snprintf(secure->why, sizeof(secure->why),
 			 "the certificate is not for %.255s; --insecure skips the check", name);
-	if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
+	if (ERR_GET_REASON(error) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL)
+		conn->wrong = NO_HTTP2;
+	else if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
 		conn->wrong =
 			"the server does not speak TLS on this port: use http://, or another port";
 	else
@@ -544,12 +550,26 @@ static int prepare(struct conn *conn)
 		       -ENOMEM;
 }
 
+/* Servers refuse the handshake, or choose nothing. */
+static bool speaks_http2(const struct conn *conn)
+{
+	const unsigned char *name;
+	unsigned len;
+
+	SSL_get0_alpn_selected(conn->tls, &name, &len);
+	return len == 2 && memcmp(name, "h2", 2) == 0;
+}
+
 int secure_begin(struct conn *conn)
 {
 	int r = fcntl(conn->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : prepare(conn);
 
 	if (r == 0)
 		r = shake(conn);
+	if (r == 0 && conn->plan->options->http2 && !speaks_http2(conn)) {
+		conn->wrong = NO_HTTP2;
+		r = -EBADMSG;
+	}
 	if (r == -ECONNABORTED || r == -ENODATA || r == -ECONNRESET)
 		conn->wrong = "the server closed the connection during the TLS handshake";
 	else if (r < 0 && !conn->wrong)

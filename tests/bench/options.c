@@ -1,3 +1,4 @@
+#include "http2.h"
 #include "options.h"
 
 #include <criterion/criterion.h>
@@ -68,6 +69,21 @@ Test(options, are_taken)
 	options_deinit(&options);
 }
 
+Test(options, http2)
+{
+	struct options options;
+
+	if (!http2_is_there())
+		cr_skip_test("needs libnghttp2");
+	cr_assert_eq(parse("put http://localhost:1/ --sizes 4K --http2 --streams 7 --frame 1m",
+			   &options),
+		     0, "%s", error);
+	cr_expect(options.http2);
+	cr_expect_eq(options.depth, 7);
+	cr_expect_eq(options.frame, 1 << 20);
+	options_deinit(&options);
+}
+
 Test(options, mistakes_are_told)
 {
 	static const struct {
@@ -123,6 +139,15 @@ Test(options, mistakes_are_told)
 		{ "get http://localhost:1/ --ca x", "of https" },
 		{ "get http://localhost:1/ --ciphers x", "of https" },
 		{ "get https://localhost:1/ --ca x --insecure", "exclude each other" },
+		{ "get http://localhost:1/ --streams 4", "for --http2" },
+		{ "get http://localhost:1/ --frame 32k", "for --http2" },
+		{ "get http://localhost:1/ --http2 --frame 16383", "from 16k" },
+		{ "get http://localhost:1/ --http2 --frame 16m", "from 16k" },
+		{ "get http://localhost:1/ --http2 --streams 0", "number" },
+		{ "get http://localhost:1/ --http2 -d 2", "use --streams" },
+		{ "get http://localhost:1/ --http2 --streams 2 -R 5", "exclude each other" },
+		{ "get http://localhost:1/ --http2 -H Connection:close", "no such field" },
+		{ "hold http://localhost:1/ --http2", "--http2 is for get and put and req" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
