@@ -9,7 +9,7 @@ import client
 import files
 import goals
 import peers
-from goals import BARE, COPYING
+from goals import BARE, COPYING, HTTP1
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = {'4k': 4 * KIB, '64k': 64 * KIB, '1m': MIB, '64m': 64 * MIB, '1g': GIB}
@@ -18,7 +18,6 @@ IDLE_ROUNDS = 3
 STALLED = 200
 STALLED_NAME = f'{STALLED} downloads, {STALLED} uploads stalled'
 ROUTES = (10, 10000)
-SUITE = 'TLS_AES_128_GCM_SHA256'
 KEYS = {'ecdsa': 'ECDSA P-256', 'rsa': 'RSA 2048'}
 TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc', 'dontcache')
 
@@ -34,6 +33,7 @@ class Cell:
     depth: int = 1
     key: str = ''       # of https://: ecdsa or rsa
     resumes: bool = False
+    streams: int = 0    # of each connection of HTTP/2; 0: HTTP/1.1
 
     @property
     def size(self):
@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def work(self):
-        return {'put': 'put', 'replace': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello', 'handshake': 'hello'}.get(self.kind, 'get')
+        return {'put': 'put', 'both': 'put', 'replace': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello', 'handshake': 'hello'}.get(self.kind, 'get')
 
 
 def title(kind, file, connections):
@@ -71,6 +71,12 @@ def _handshake(key, resumes=False):
     return Cell(f'tls-{"resumed" if resumes else "full"}-{key}', 'handshake', 'TLS', f'Handshakes × 16, {what}', '', 16, key=key, resumes=resumes)
 
 
+def _http2(kind, file, connections, streams, key=''):
+    what = 'GET /hello' + f' × {connections}' if kind == 'hello' else title('put' if kind == 'both' else kind, file, connections)
+    name = f'h2-{"tls-" * bool(key)}{"put" if kind == "both" else kind}{f"-{file}" * bool(file)}-{connections}'
+    return Cell(name, kind, 'HTTP/2', f'{what}, HTTP/2, {streams} stream{"s" * (streams > 1)}{", TLS 1.3" * bool(key)}', file, connections, key=key, streams=streams)
+
+
 def _technique(file, connections):
     return Cell(f'technique-{file}', 'technique', 'Techniques', title('get', file, connections) + ', by technique', file, connections)
 
@@ -85,6 +91,8 @@ CELLS = [
     Cell('routes', 'routes', 'Small requests', 'GET /group0/part5/42 × 64', '', 64),
     _tls('get', '4k', 16), _tls('get', '1m', 16), _tls('get', '64m', 1), _tls('put', '64m', 1),
     _handshake('ecdsa'), _handshake('rsa'), _handshake('ecdsa', True), _handshake('rsa', True),
+    *(_http2(*cell, key) for key in ('', 'ecdsa')
+      for cell in (('get', '1m', 4, 4), ('get', '4k', 32, 10), ('hello', '', 32, 10), ('both', '64m', 4, 1))),
     Cell('idle', 'idle', 'Connections', f'{IDLE:,} idle connections', '', IDLE),
     Cell('tls-idle', 'idle', 'TLS', f'{IDLE:,} idle connections, TLS 1.3', '', IDLE, key='ecdsa'),
     Cell('stalled', 'stalled', 'Connections', 'GET 4 KiB × 16 beside stalled clients', '4k', 16),
@@ -110,16 +118,17 @@ def chosen(names):
 
 def _sides(bench, cell, settings):
     """eddy, and the one of --before; then all peers that do such work."""
+    http2 = cell.streams > 0
     for build in bench.builds:
-        if cell.work == 'hello' and not cell.key:
-            yield '', lambda build=build: peers.eddy_small(bench, 'hello', build, build)
+        if cell.work == 'hello' and (http2 or not cell.key):
+            yield '', lambda build=build: peers.eddy_hello(bench, build, build, cell.key, http2=http2)
         else:
             folder = bench.uploads(build) if cell.work == 'put' else bench.files
-            yield '', lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build, key=cell.key)
+            yield '', lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build, key=cell.key, http2=http2)
     for peer in settings.peers:
-        if cell.work in peer.works.split() and (peer.tls or not cell.key):
-            yield peer.name, lambda peer=peer: peers.start(bench, peer, cell.work, cell.key)
-    for text in settings.own if cell.work != 'put' and not cell.key else ():
+        if peer.does(cell):
+            yield peer.name, lambda peer=peer: peers.start(bench, peer, cell.work, cell.key, http2)
+    for text in settings.own if cell.work != 'put' and not cell.key and not http2 else ():
         yield text.partition('=')[0], lambda text=text: peers.start_own(bench, text, cell.work)
 
 
@@ -135,8 +144,16 @@ def _bare(bench, cell):
 
 def _with_peers(bench, cell, settings):
     yield from _sides(bench, cell, settings)
-    if not cell.key:
+    if not cell.key and not cell.streams:
         yield from _bare(bench, cell)
+
+
+def _both(bench, cell, settings):
+    """eddy, and the one of --before, by HTTP/2, and eddy by HTTP/1.1."""
+    del settings
+    yield '', lambda: peers.eddy_files(bench, bench.uploads(HTTP1), HTTP1, key=cell.key)
+    for build in bench.builds:
+        yield '', lambda build=build: peers.eddy_files(bench, bench.uploads(build), build, build, key=cell.key, http2=True)
 
 
 def _over(bench, cell, settings):
@@ -200,13 +217,9 @@ def _started(bench, cell, settings, left_out=()):
 def _path(cell):
     if cell.kind == 'routes':
         return 'group0/part5/42'
-    if cell.kind == 'put':
+    if cell.kind in ('put', 'both'):
         return 'file-{n}-{i}'
     return {'get': cell.file, 'put': 'file-{n}', 'hello': 'hello'}[cell.work]
-
-
-def _secured(server):
-    return ['--ca', server.certificate.cert, '--ciphers', SUITE] if server.certificate else []
 
 
 def _sampled(bench, cell, settings, servers, **changes):
@@ -214,13 +227,15 @@ def _sampled(bench, cell, settings, servers, **changes):
     words = ['--against', next((server.name for server in servers if server.name == 'nginx'), servers[0].name)]
     if cell.work == 'put':
         words += ['--body-file', bench.source(cell.file)]
-    if cell.kind == 'put':
+    if cell.kind in ('put', 'both'):
         words += ['--between', f'find {shlex.quote(bench.memory)} -path "*/file-*" -delete -o -path "*/new-*" -delete']
     if cell.work == 'get':
         files.warm(os.path.join(bench.files, cell.file))
     if cell.kind == 'workers':
         words += ['--header', 'Accept-Encoding: gzip']
-    words += _secured(servers[0])
+    words += client.secured(servers[0])
+    if servers[0].http2:
+        words += ['--http2', '--streams', cell.streams]
     if cell.kind == 'handshake':
         words += ['--header', 'Connection: close'] + ['--resume'] * cell.resumes
     work = 'put' if cell.work == 'put' else 'get'
@@ -239,6 +254,18 @@ def _plain(bench, cell, settings):
                     raise
                 settings.say(f'{error.target} is left out: {error}')
                 left_out.append(error.target)
+
+
+def _by_version(bench, cell, settings):
+    """Servers that are asked by another version of HTTP each: eddy-bench speaks one at a time."""
+    result = None
+    with _started(bench, cell, settings) as servers:
+        for number in range(settings.rounds):
+            for server in servers if number % 2 else servers[::-1]:
+                result = client.joined(result, _sampled(bench, cell, settings, [server], rounds=1))
+        order = [server.name for server in servers]
+    result['cells'][0]['targets'].sort(key=lambda target: order.index(target['name']))
+    return result
 
 
 def _idle(bench, cell, settings):
@@ -264,7 +291,7 @@ def _idle(bench, cell, settings):
 
 def _crowd(bench, cell, server, target):
     before = server.resident_bytes()
-    with client.Held(bench, server.url(_path(cell)), cell.connections, words=_secured(server)):
+    with client.Held(bench, server.url(_path(cell)), cell.connections, words=client.secured(server)):
         time.sleep(0.5)
         # Nothing else in it is of these connections.
         target['samples'] = [{'resident_bytes': server.resident_bytes(), 'resident_bytes_before': before, 'threads': server.threads()}]
@@ -307,6 +334,7 @@ KINDS = {
     'put': (_with_peers, _plain),
     'replace': (_with_peers, _plain),
     'over': (_over, _plain),
+    'both': (_both, _by_version),
     'hello': (_with_peers, _plain),
     'handshake': (_with_peers, _plain),
     'routes': (_routes, _plain),

@@ -6,6 +6,7 @@ import subprocess
 TIMEOUT = 600
 # Seconds in which something has to move: a disk that is behind with its writing stops those who write for many.
 STILL = 60
+SUITE = 'TLS_AES_128_GCM_SHA256'
 
 
 class Failed(RuntimeError):
@@ -24,6 +25,16 @@ def run(bench, words, **options):
     if done.returncode:
         raise Failed((done.stderr or done.stdout).strip().rpartition('\n')[2] or f'eddy-bench: status {done.returncode}')
     return done.stdout
+
+
+def speaks_http2(build):
+    """Whether eddy and eddy-bench are built with libnghttp2."""
+    with open(os.path.join(build, 'bench', 'eddy-bench', 'eddy-bench'), 'rb') as file:
+        return b'nghttp2_session' in file.read()
+
+
+def secured(server):
+    return ['--ca', server.certificate.cert, '--ciphers', SUITE] if server.certificate else []
 
 
 def measure(bench, work, servers, path, settings, connections=1, depth=1, words=()):

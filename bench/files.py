@@ -1,5 +1,6 @@
 """Files that are sent and received, and whether a server gives and takes them as they are."""
 import ctypes
+import hashlib
 import http.client
 import os
 import socket
@@ -7,6 +8,7 @@ import ssl
 import threading
 import time
 
+import client
 from peers import HELLO
 
 MIB = 1 << 20
@@ -120,6 +122,9 @@ def _same(response, path):
 
 def verify(bench, server, work, path, file):
     """Raise unless the server answers with just what it should, or keeps just what it was sent."""
+    if server.http2:
+        _verify_http2(bench, server, work, path, file)
+        return
     if server.certificate:
         context = ssl.create_default_context(cafile=server.certificate.cert)
         conn = http.client.HTTPSConnection('127.0.0.1', server.port, timeout=30, context=context)
@@ -141,6 +146,16 @@ def verify(bench, server, work, path, file):
             _verify_stored(server, body)
     finally:
         conn.close()
+
+
+def _verify_http2(bench, server, work, path, file):
+    words = ['--http2', '--time', 0.01, '--rounds', 1, '--warmup', 0, '--no-system-calls', *client.secured(server)]
+    if work == 'put':
+        words += ['--sizes', 100000, '--verify']
+    else:
+        with open(os.path.join(bench.files, file) if work == 'get' else os.path.join(bench.folder, 'hello.txt'), 'rb') as body:
+            words += ['--digest', hashlib.sha256(body.read()).hexdigest()]
+    client.run(bench, ['put' if work == 'put' else 'get', *words, server.url(path.replace('{i}', 'verified'))])
 
 
 def _verify_stored(server, body):

@@ -17,6 +17,7 @@ def beside_nginx(throughput, cpu, p99=None, aims=(None, None)):
 
 
 BARE = 'bare'         # splice through a pipe of 1 MiB, or liburing: without HTTP
+HTTP1 = 'eddy-http1'   # eddy, asked by HTTP/1.1
 COPYING = 'copying'   # 256 KiB at a time through memory
 # Processor time beside that of the bare loop; an upload of 4 KiB is mostly work with names, of which that loop does less.
 BARE_MAX = {'get-4k-16': 1.08, 'get-64k-16': 1.08, 'hello-64': 1.08, 'put-4k-16': None, 'replace-4k-16': None}
@@ -46,6 +47,14 @@ GOALS = {
     'tls-full-rsa': [goal('cpu', 'nginx', at_most=1.0)],
     'tls-resumed-ecdsa': [goal('cpu', 'nginx', at_most=0.9)],
     'tls-resumed-rsa': [goal('cpu', 'nginx', at_most=0.9)],
+    'h2-get-1m-4': [goal('cpu', 'nginx', at_most=0.65), goal('cpu', 'nginx-16k', at_most=0.8)],
+    'h2-get-4k-32': [goal('cpu', 'nginx', at_most=0.7)],
+    'h2-hello-32': [goal('cpu', 'nginx', at_most=0.7)],
+    'h2-put-64m-4': [goal('cpu', HTTP1, at_most=1.4)],
+    'h2-tls-get-1m-4': [goal('cpu', 'nginx', at_most=0.75)],
+    'h2-tls-get-4k-32': [goal('cpu', 'nginx', at_most=0.75)],
+    'h2-tls-hello-32': [goal('cpu', 'nginx', at_most=0.75)],
+    'h2-tls-put-64m-4': [goal('cpu', HTTP1, at_most=1.4)],
     'idle': [goal('resident_each', at_most=1.2 * KIB)],
     'stalled': [goal('p99', 'alone', at_most=1.2, target='200 downloads, 200 uploads stalled'),
                 goal('threads_more', 'alone', at_most=0, target='200 downloads, 200 uploads stalled')],

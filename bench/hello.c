@@ -5,6 +5,7 @@
  *     Hello, World!
  *
  *     hello ADDRESS ROUTES      so many others beside it, /group{g}/part{p}/{id}, for `./dev bench routes`
+ *     hello ADDRESS ROUTES CERT KEY     over TLS, for `./dev bench h2`
  */
 #include <eddy/http.h>
 
@@ -39,5 +40,10 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/hello", hello);
 	if (argc > 2)
 		map_others(app, atoi(argv[2]));
+#ifndef EDDY_NO_TLS
+	if (argc > 4)
+		eddy_app_use_tls(app,
+				 &(struct eddy_tls_options){ .cert = argv[3], .key = argv[4] });
+#endif
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -92,7 +92,7 @@ def parse(arguments):
     args.quick = args.names[:1] == ['quick']
     if args.quick:
         del args.names[0]
-        args.only = args.only or ['nginx']
+        args.only = args.only or ['nginx', 'nginx-16k']
     for value in (args.rounds, args.seconds):
         if value is not None and not value > 0:
             parser.error('--rounds and --seconds are more than 0')
@@ -122,12 +122,16 @@ def wanted_cells(args):
     return [cell for cell in wanted if not args.quick or args.names or cell.name in goals.GOALS]
 
 
-def fitting(wanted, settings):
-    """The cells that this machine has room for."""
+def fitting(wanted, settings, build):
+    """The cells that this build can do, and that this machine has room for."""
     free = shutil.disk_usage('/dev/shm').free
+    http2 = client.speaks_http2(build)
     for cell in wanted:
+        if cell.streams and not http2:
+            say(f'{cell.name} is left out: this eddy is built without HTTP/2')
+            continue
         needed = 0
-        if cell.kind == 'put':
+        if cell.kind in ('put', 'both'):
             # All that one sample sends.
             needed = cell.size + int(UPLOADED_MAX * (settings.warmup + settings.seconds))
         elif cell.work == 'put':
@@ -238,7 +242,7 @@ def run(args, tcp):
     settings = Settings(args.rounds or (3 if args.quick else 7), args.seconds or (0.25 if args.quick else 0.5),
                         0.05 if args.quick else 0.1, own=tuple(args.peer), say=say)
     settings.peers = tuple(peer for peer in peers.installed(say) if not args.only or peer.name in args.only)
-    wanted = list(fitting(wanted_cells(args), settings))
+    wanted = list(fitting(wanted_cells(args), settings, args.build))
     say(tcp)
     if os.getloadavg()[0] > 0.5:
         say(f'the load of this machine is {os.getloadavg()[0]:.1f}: something else runs, throughput will suffer')
@@ -312,9 +316,11 @@ def smoke_cells(build):
     """Each kind of cell once, quickly, beside what is installed; pairs of a name and what is wrong."""
     said = []
     settings = Settings(1, 0.05, 0, say=said.append, calm=0.1)
-    settings.peers = tuple(peer for peer in peers.installed(lambda text: None) if peer.name in ('nginx', 'lighttpd'))
+    settings.peers = tuple(peer for peer in peers.installed(lambda text: None) if peer.name in ('nginx', 'nginx-16k', 'nghttpd', 'lighttpd'))
     wanted = cells.chosen(['get-4k', 'get-1m', 'put-1m', 'replace-4k', 'put-64m-over', 'hello', 'tls-get-4k', 'tls-full-ecdsa', 'tls-resumed-rsa', 'routes', 'stalled', 'cold',
                            'workers'])
+    if client.speaks_http2(build):
+        wanted += cells.chosen(['h2-get-1m', 'h2-tls-hello', 'h2-put'])
     idle = cells.chosen(['idle'])[0]
     wanted.append(dataclasses.replace(idle, connections=100))
     with workplace(build) as bench:
@@ -324,7 +330,7 @@ def smoke_cells(build):
             yield cell.name, '\n'.join(said) if cell.name in failed else ''
         yield 'peers', '\n'.join(line for line in said if 'left out' in line)
         said_of_suites = [remark for cell in whole['cells'] for remark in cell['remarks'] if 'TLSv1.3' in remark]
-        yield 'suites', '' if len(said_of_suites) == 3 else str(said_of_suites)
+        yield 'suites', '' if len(said_of_suites) == sum(bool(cell.key) for cell in wanted) else str(said_of_suites)
         path = os.path.join(bench.folder, 'result.json')
         with open(path, 'w', encoding='utf-8') as out:
             json.dump(whole, out)

@@ -33,9 +33,10 @@ def free_port():
 class Server:
     """A running server. `pid` is the process that does the work."""
 
-    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False, env=None, certificate=None):
+    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False, env=None, certificate=None, http2=False):
         self.name = name
         self.certificate = certificate  # of https://
+        self.http2 = http2  # whether it is asked by HTTP/2
         self.port = port
         self.path = path
         self.log = log

@@ -1,6 +1,6 @@
 // server is what one writes with Go's net/http: a folder for download (by sendfile) and upload, and /hello.
 //
-//	server PORT FILES UPLOADS [CERTIFICATE KEY]
+//	server PORT FILES UPLOADS [CERTIFICATE KEY [h2]]
 package main
 
 import (
@@ -51,8 +51,10 @@ func main() {
 	})
 	server := &http.Server{Addr: "127.0.0.1:" + port, Handler: mux}
 	if len(os.Args) > 5 {
-		// HTTP/1.1 alone, as the others speak.
-		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		if len(os.Args) == 6 {
+			// HTTP/1.1 alone, as the others speak.
+			server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		}
 		log.Fatal(server.ListenAndServeTLS(os.Args[4], os.Args[5]))
 	}
 	log.Fatal(server.ListenAndServe())
