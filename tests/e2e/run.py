@@ -33,7 +33,7 @@ TEST_SECONDS = {'test': 120}   # of one test; other families may take an hour
 class Result(unittest.TestResult):
     def __init__(self, tap, seconds):
         super().__init__()
-        self.tap, self.seconds = tap, seconds
+        self.tap, self.seconds, self.skipped = tap, seconds, None
 
     def name(self, test):
         return test.id().replace('__main__.', '')
@@ -51,7 +51,11 @@ class Result(unittest.TestResult):
         self.tap.ok(self.name(test))
 
     def addSkip(self, test, reason):
-        self.tap.skip(self.name(test), reason)
+        # Once, of however many of its subtests.
+        test = getattr(test, 'test_case', test)
+        if test is not self.skipped:
+            self.tap.skip(self.name(test), reason)
+        self.skipped = test
 
     def addFailure(self, test, err):
         self.tap.fail(self.name(test), self._exc_info_to_string(err, test))

@@ -52,15 +52,17 @@ class Stream:
 
 
 class H2Wire:
-    """A connection to a port of 127.0.0.1. With `manual`, windows are not opened as bodies arrive. `tls` is a context for ssl."""
+    """A connection to a port of 127.0.0.1, or by a socket. With `manual`, windows are not opened as bodies arrive. `tls` is a context for
+    ssl."""
 
-    def __init__(self, port, timeout=10, manual=False, settings=None, tls=None, rcvbuf=None):
-        self.socket = socket.socket()
-        self.socket.settimeout(timeout)
-        if rcvbuf:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
-        self.socket.connect(('127.0.0.1', port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, port, timeout=10, manual=False, settings=None, tls=None, rcvbuf=None, sock=None):
+        self.socket = sock or socket.socket()
+        if not sock:
+            self.socket.settimeout(timeout)
+            if rcvbuf:
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+            self.socket.connect(('127.0.0.1', port))
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_hostname='localhost')
         config = h2.config.H2Configuration(client_side=True, header_encoding='latin-1', validate_outbound_headers=False,

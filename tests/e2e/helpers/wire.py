@@ -34,6 +34,8 @@ PROGRAMS = {
 }
 SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'node')
 KIB, MIB = 1 << 10, 1 << 20
+# Whether the tests' requests go over HTTP/2 (over_http2.py).
+OVER_HTTP2 = bool(os.environ.get('EDDY_E2E_HTTP2'))
 
 
 @functools.cache
@@ -498,8 +500,9 @@ class Case(unittest.TestCase):
             wire.send(to_bytes(data) + request('GET', '/') * 2)
             response = wire.read()
             self.assertProblem(response, status, detail)
-            self.assertTrue(response.closes, response)
-            self.assertEqual(wire.read_end(), b'')
+            if not OVER_HTTP2:
+                self.assertTrue(response.closes, response)
+                self.assertEqual(wire.read_end(), b'')
 
     def assertServes(self, wire, path='/'):
         """The connection answers another request."""
@@ -571,7 +574,8 @@ def sha256_of(path):
 
 
 def curl(*args, check=True, timeout=60):
-    done = subprocess.run(['curl', '-sS', '--max-time', str(timeout), '--noproxy', '*', *map(str, args)],
+    version = ['--http2-prior-knowledge'] if OVER_HTTP2 else []
+    done = subprocess.run(['curl', '-sS', *version, '--max-time', str(timeout), '--noproxy', '*', *map(str, args)],
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if check and done.returncode:
         raise AssertionError(f'curl: {done.stderr.decode()}')
@@ -605,3 +609,5 @@ def in_threads(count, work):
 
 if not EXAMPLES:
     sys.exit('EDDY_EXAMPLES has to be the folder with the built examples')
+if OVER_HTTP2:
+    from over_http2 import Http2Wire as Wire  # noqa: E402, F811
