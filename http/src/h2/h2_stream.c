@@ -210,7 +210,7 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 	if (file && !stream->cold && taken < len && file->moved < file->len) {
 		if (len - taken > file->len - file->moved)
 			len = taken + (size_t)(file->len - file->moved);
-		r = eddyi_transfer_read_now(file->file, room + taken, len - taken,
+		r = eddyi_transfer_read_now(file->file, file->device, room + taken, len - taken,
 					    file->offset + file->moved);
 		/* At the end of the file, too: its task gets the error. */
 		stream->cold = r <= 0;

@@ -173,11 +173,16 @@ static bool is_range_warm(enum coldness how, int fd, uint64_t offset, uint64_t l
 /* Writing this much to memory takes some hundred microseconds at most. */
 #define QUICK_WRITE EDDY_MIB
 
-ssize_t eddyi_transfer_read_now(int file, void *buf, size_t len, uint64_t offset)
+ssize_t eddyi_transfer_read_now(int file, uint64_t device, void *buf, size_t len, uint64_t offset)
 {
 	struct iovec iov = { buf, len };
-	ssize_t r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
+	ssize_t r;
 
+	/* tmpfs knows no RWF_NOWAIT. */
+	if (device && coldness_of(file, device) == ALWAYS_WARM)
+		r = eddyi_pread_now(file, buf, len, (off_t)offset);
+	else
+		r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
 	if (r < 0)
 		return errno == EOPNOTSUPP ? -EAGAIN : -errno;
 	eddyi_count(eddyi_loop()->transfer_stats.copied_out, (uint64_t)r);
@@ -189,7 +194,7 @@ int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 	char *at = buf;
 
 	while (len) {
-		ssize_t r = eddyi_transfer_read_now(file, at, len, offset);
+		ssize_t r = eddyi_transfer_read_now(file, 0, at, len, offset);
 
 		if (r == -EAGAIN) {
 			r = eddy_read(file, at, len, offset);

@@ -16,10 +16,12 @@ EDDY_API bool eddyi_transfer_copies_in(uint64_t len);
  * the process less than the machine has. Any thread may call it. */
 EDDY_API void eddyi_transfer_set_memory(uint64_t bytes);
 
-/* Read bytes of a file that are in the page cache. Never suspends.
+/* Read bytes of a file that are in the page cache. `device` is its st_dev, or 0; with 0 no byte of
+ * a file system in memory is found there. Never suspends.
  * Return: bytes, perhaps fewer; 0 at the end of the file; -EAGAIN if eddyi_transfer_read() has to
  * read them; -EIO. */
-EDDY_API ssize_t eddyi_transfer_read_now(int file, void *buf, size_t len, uint64_t offset);
+EDDY_API ssize_t eddyi_transfer_read_now(int file, uint64_t device, void *buf, size_t len,
+					 uint64_t offset);
 
 /* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
  * ring. Suspends. For bodies that are small, or encoded before they are sent.
