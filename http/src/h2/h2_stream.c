@@ -87,20 +87,26 @@ bool eddyi_h2_stream_receive(struct eddyi_h2_stream *stream, struct eddy_str byt
 	return false;
 }
 
+static bool has_been_read(const struct eddyi_h2_stream *stream)
+{
+	return stream->inbox.complete && !stream->inbox.len && !stream->body.error;
+}
+
 /* Wait until a part of the body has arrived, or its end. Return: 0; -ECONNRESET, -ECANCELED. */
 static int await_bytes(struct eddyi_h2_stream *stream)
 {
 	int r = ask_for_body(stream);
 
-	while (r == 0 && !stream->inbox.len && !stream->inbox.complete) {
-		if (stream->body.error || stream->lost)
-			return stream->body.error ? stream->body.error : -ECONNRESET;
+	while (r == 0 && !stream->inbox.len && !stream->inbox.complete && !stream->body.error) {
+		if (stream->lost)
+			return -ECONNRESET;
 		eddy_event_clear(&stream->arrived);
 		stream->timeout.expire = body_expires;
 		r = wait_for(stream, &stream->arrived, &clocks_of(stream)->body,
 			     &stream->pace.body);
 	}
-	return r;
+	/* Behind bytes that were dropped, the end may have arrived. */
+	return r == 0 && !stream->inbox.len ? stream->body.error : r;
 }
 
 /* Whether more of the body is left, or has arrived, than it may have. */
@@ -138,7 +144,7 @@ static void took(struct eddyi_h2_stream *stream, size_t len)
 {
 	eddyi_h2_inbox_consume(&stream->inbox, len);
 	stream->body.took += len;
-	stream->body.ended = stream->inbox.complete && !stream->inbox.len;
+	stream->body.ended = has_been_read(stream);
 	uncount(stream, len);
 	eddyi_h2_session_took(stream, len);
 }
@@ -543,7 +549,7 @@ static int serve(void *arg)
 
 	eddyi_conn_count(h2->conn->parked.conns, serving);
 	eddyi_opened_begin();
-	stream->body.ended = stream->inbox.complete && !stream->inbox.len;
+	stream->body.ended = has_been_read(stream);
 	if (!is_pointless(stream))
 		eddyi_exchange(&stream->req, &stream->body);
 	/* The client need not send the rest of its body (RFC 9113 section 8.1). */
