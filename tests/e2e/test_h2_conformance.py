@@ -1,21 +1,15 @@
 """RFC 9113 and RFC 7541 by frames, well-formed and not: what h2spec asks, and what comes of it."""
 import socket
-import struct
 import unittest
 
-from h2wire import (ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, GOAWAY, HEADERS, NO_ERROR, PING, PREFACE, PRIORITY,
-                    PROTOCOL_ERROR, PUSH_PROMISE, RST_STREAM, SETTINGS, STREAM_CLOSED, WINDOW_UPDATE, frame)
+from h2frames import (ACK, COMPRESSION_ERROR, CONTINUATION, DATA, END_HEADERS, END_STREAM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, GOAWAY, HEADERS,
+                      NO_ERROR, PING, PREFACE, PRIORITY, PROTOCOL_ERROR, PUSH_PROMISE, RST_STREAM, SETTINGS, STREAM_CLOSED, WINDOW_UPDATE, block,
+                      frame, reset, setting, window)
 from wire import KIB, MIB, Shared, speaks_http2
 
-FLOW_CONTROL_ERROR, COMPRESSION_ERROR = 3, 9
 PADDED, WITH_PRIORITY, WHOLE = 8, 32, END_STREAM | END_HEADERS
 WAIT = b'<wait>'  # between frames: until the server has answered stream 1, and what came before
 PSEUDO = {':method': 'GET', ':scheme': 'http', ':path': '/', ':authority': 'localhost'}
-
-
-def block(*fields):
-    """Fields as literals without indexing."""
-    return b''.join(b'\0' + b''.join(bytes((len(text),)) + text.encode() for text in field) for field in fields)
 
 
 def fields(*more, **changed):
@@ -30,18 +24,6 @@ def get(*more, stream=1, flags=WHOLE, **changed):
 
 def post(*more, stream=1, **changed):
     return get(*more, stream=stream, flags=END_HEADERS, **{'method': 'POST', 'path': '/echo', **changed})
-
-
-def setting(*pairs):
-    return frame(SETTINGS, 0, 0, b''.join(struct.pack('>HI', *pair) for pair in pairs))
-
-
-def window(stream, size):
-    return frame(WINDOW_UPDATE, 0, stream, struct.pack('>I', size))
-
-
-def reset(stream, code=8):
-    return frame(RST_STREAM, 0, stream, struct.pack('>I', code))
 
 
 # What comes of it, as its kind and the arguments of a check. The connection goes on, but for the last.

@@ -10,9 +10,11 @@ import time
 import zlib
 
 from collector import Collector
+from h2frames import (DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PREFACE, SETTINGS, block, frame, reset, setting,
+                      window)
 from timeline import Timeline
 import ws
-from wire import MIB, Lost, Server, chunked, pattern, request
+from wire import KIB, MIB, Lost, Server, chunked, pattern, request, speaks_http2
 
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
 LINES = ('Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continue', 'Connection: close', 'Connection: keep-alive', 'Host: b',
@@ -31,6 +33,24 @@ def some_socket(chance, body):
     deflate = ('Sec-WebSocket-Extensions: permessage-deflate',)
     head = request('GET', '/ws/' + chance.choice(('chat', 'parked', 'pieces')), *ws.FIELDS, *chance.choice(((), deflate)))
     return head + b''.join(chance.choices(frames, k=4))
+
+
+def some_streams(chance, data, first):
+    """Requests by HTTP/2, from this stream on. With what else a client may say."""
+    parts = [] if first > 1 else [PREFACE + setting((4, chance.choice((0, 10, 65535, MIB)))) + window(0, chance.choice((1, 16 * MIB)))]
+    for stream in range(first, first + 8, 2):
+        body = data[:chance.choice((0, 1, 5000, 70000))]
+        method, path = chance.choice((('GET', '/big/33000'), ('GET', '/big/1000000'), ('GET', '/stream/100'), ('GET', '/slow/20'), ('GET', '/broken/1'),
+                                      ('GET', '/ticks/20'), ('POST', '/echo'), ('POST', '/pump'), ('POST', '/ignore'), ('POST', '/refuse'), ('PUT', '/once/a')))
+        head = block((':method', method), (':scheme', 'http'), (':path', path), (':authority', 'a'), *(('expect', '100-continue'),) * chance.randrange(2))
+        parts.append(frame(HEADERS, END_HEADERS | (method == 'GET'), stream, head))
+        if method != 'GET':
+            parts += [frame(DATA, 0, stream, body[at:at + 16 * KIB]) for at in range(0, len(body), 16 * KIB)] + [frame(DATA, END_STREAM, stream)]
+        parts.append(chance.choice((b'', b'', window(stream, 100000), reset(stream), reset(chance.randrange(1, stream + 1, 2)), frame(PING, payload=bytes(8)),
+                                    setting((4, chance.choice((0, 100, 65535)))), window(0, 100000))))
+    if chance.random() < 0.1:
+        parts.append(chance.choice((frame(GOAWAY, payload=bytes(8)), frame(SETTINGS, payload=b'x'), frame(DATA, 0, 0, b'x'))))
+    return b''.join(parts)
 
 
 def some_request(chance, data):
@@ -96,10 +116,11 @@ def misbehave(server, chance, data, quota):
     while quota.more:
         with contextlib.suppress(Lost, OSError, AssertionError, ValueError):
             with server.connect(timeout=0.3, rcvbuf=chance.choice((0, 0, 4096))) as wire:
-                for _ in range(chance.randrange(1, 6)):
-                    count = chance.choice((1, 1, 1, 2, 8))
+                streams = chance.random() < 0.2 and speaks_http2()
+                for turn in range(chance.randrange(1, 6)):
+                    count = 4 if streams else chance.choice((1, 1, 1, 2, 8))
                     quota.count(asked=count)
-                    text = b''.join(some_request(chance, data) for _ in range(count))
+                    text = some_streams(chance, data, 8 * turn + 1) if streams else b''.join(some_request(chance, data) for _ in range(count))
                     if chance.random() < 0.3:
                         text = text[:chance.randrange(len(text))]
                     while text:
@@ -107,7 +128,10 @@ def misbehave(server, chance, data, quota):
                         wire.try_send(text[:size])
                         text = text[size:] if chance.random() < 0.98 else b''
                     act = chance.random()
-                    if act < 0.5:
+                    if act < 0.5 and streams:
+                        for _ in range(10):
+                            wire.more()
+                    elif act < 0.5:
                         wire.read()
                         quota.count(answered=1)
                     elif act < 0.6:

@@ -14,17 +14,9 @@ import h2.events  # noqa: E402
 import h2.exceptions  # noqa: E402
 import h2.settings  # noqa: E402
 
+from h2frames import *  # noqa: E402, F403
+from h2frames import GOAWAY  # noqa: E402
 from wire import KIB, Lost, Response, to_bytes  # noqa: E402
-
-PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
-PRIORITY_UPDATE = 16
-END_STREAM, ACK, END_HEADERS = 1, 1, 4
-NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 2, 5, 6, 7, 8, 11
-
-
-def frame(kind, flags=0, stream=0, payload=b''):
-    return struct.pack('>I', len(payload))[1:] + bytes((kind, flags)) + struct.pack('>I', stream) + payload
 
 
 def kinds_of(data):
