@@ -22,7 +22,7 @@ FILES = {
 SANITIZERS = 'clang libclang-rt-dev'
 PACKAGES = {
     'clang': 'clang', 'fuzz': SANITIZERS, 'asan-clang': SANITIZERS, 'tsan': SANITIZERS, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
-    'real_clients': 'apt aria2 ffmpeg ostree rclone wget zsync',
+    'real_clients': 'apt aria2 ffmpeg nghttp2-client ostree rclone wget zsync',
     'debian': 'debhelper dpkg-dev lintian', 'wolfssl': 'autoconf automake dpkg-dev libtool make',
 }
 

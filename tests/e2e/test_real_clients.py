@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from wire import MIB, Case, Shared, pattern
+from wire import MIB, Case, Shared, pattern, speaks_http2
 
 needs = lambda *programs: unittest.skipUnless(all(map(shutil.which, programs)), f'needs {", ".join(programs)}')
 
@@ -76,6 +76,17 @@ class Files(Shared):
     def test_rclone_copyurl(self):
         run('rclone', '--config', '', 'copyurl', self.url, 'got', cwd=self.here)
         self.assertFetched('got')
+
+    @needs('nghttp')
+    @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    def test_nghttp(self):
+        """Of HTTP/2 by prior knowledge; `-m` asks so many times on one connection."""
+        with open(os.path.join(self.here, 'got'), 'wb') as got:
+            subprocess.run(['nghttp', self.url], check=True, stdin=subprocess.DEVNULL, stdout=got, timeout=100)
+        self.assertFetched('got')
+        self.assertEqual(len(re.findall(r' 200 +9M ', run('nghttp', '-nsm20', self.url))), 20)
+        run('nghttp', '-H:method: PUT', '-d', os.path.join(self.here, 'got'), self.base + 'put')
+        self.assertTrue(read(self.path('put')) == self.data)
 
     def tree(self):
         """Folders with files: the path of each, and its data."""
