@@ -1,8 +1,10 @@
 """Ten thousand idle connections."""
 import resource
 import time
+import unittest
 
-from wire import KIB, Case, is_sanitized, request
+import h2idle
+from wire import KIB, Case, is_sanitized, request, speaks_http2
 
 COUNT = 10000
 
@@ -43,3 +45,7 @@ class Idle(Case):
         self.assertLess(time.monotonic() - began, 5)
         for wire in wires:
             wire.close()
+
+    @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    def test_10000_idle_connections_of_http_2(self):
+        h2idle.check(self, COUNT)

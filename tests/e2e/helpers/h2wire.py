@@ -28,6 +28,62 @@ def kinds_of(data):
     return kinds
 
 
+def literal(text, index=0):
+    """A field of the static table's name with this value, or a new name, encoded without a dynamic table."""
+    return bytes((index, len(text))) + text
+
+
+def get(path, authority=b'localhost'):
+    return b'\x82\x86' + literal(path, 4) + literal(authority, 1)
+
+
+class Plain:
+    """A connection of frames by hand, with little memory and work."""
+
+    def __init__(self, port, settings=b'', source=None):
+        self.socket = socket.create_connection(('127.0.0.1', port), 20, source and (source, 0))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.data, self.last = b'', -1
+        self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def begin(self, fields, end=True):
+        """Return: the number of the stream."""
+        self.last += 2
+        self.socket.sendall(frame(HEADERS, END_HEADERS | end, self.last, fields))
+        return self.last
+
+    def more(self):
+        """Return: type, flags, stream and payload of the next frame; settings are acknowledged."""
+        while len(self.data) < 9 or len(self.data) < 9 + int.from_bytes(self.data[:3], 'big'):
+            if not (got := self.socket.recv(64 * KIB)):
+                raise Lost('ended')
+            self.data += got
+        end = 9 + int.from_bytes(self.data[:3], 'big')
+        found = self.data[3], self.data[4], int.from_bytes(self.data[5:9], 'big'), self.data[9:end]
+        self.data = self.data[end:]
+        if found[:2] == (SETTINGS, 0):
+            self.socket.sendall(frame(SETTINGS, ACK))
+        return found
+
+    def ask(self, fields):
+        """A request without a body. Return: the body of the response."""
+        stream, body = self.begin(fields), b''
+        while True:
+            kind, flags, number, payload = self.more()
+            if number == stream and kind == RST_STREAM or kind == GOAWAY:
+                raise Reset(int.from_bytes(payload[-4:], 'big'))
+            if number == stream and kind == DATA:
+                body += payload
+            if number == stream and kind in (DATA, HEADERS) and flags & END_STREAM:
+                return body
+
+
 class Reset(Lost):
     """The server has reset the stream, with this error code."""
 
