@@ -178,20 +178,37 @@ static void receive(struct eddyi_h2 *h2, struct eddy_str bytes)
 	eddyi_h2_output_send(h2);
 }
 
-/* Receive what else is there, when no op does. Larger pieces take less time. */
-static void receive_at_once(struct eddyi_h2 *h2)
+/* Get memory for a receive that is used at once: the loop's, or that of the TLS session.
+ * Return: bytes; -ENOMEM. */
+static ssize_t room_of(struct eddyi_h2 *h2, char **ret_room)
 {
 	struct eddyi_conns *conns = h2->conn->parked.conns;
 
+	if (EDDYI_TLS && h2->conn->wire.tls)
+		return eddyi_tls_buffers_room(&h2->conn->wire.tls->buffers, ret_room);
 	if (!conns->room)
 		conns->room = malloc(AT_ONCE);
-	for (int i = 0; i < AT_ONCE_TIMES && conns->room && h2->is_quick && !h2->over; i++) {
-		ssize_t r = eddyi_recv_now(h2->conn->wire.fd, conns->room, AT_ONCE, MSG_DONTWAIT);
+	*ret_room = conns->room;
+	return conns->room ? (ssize_t)AT_ONCE : -ENOMEM;
+}
 
+/* Receive what else is there, when no op does. Larger pieces take less time. */
+static void receive_at_once(struct eddyi_h2 *h2)
+{
+	struct eddyi_wire *wire = &h2->conn->wire;
+
+	for (int i = 0; i < AT_ONCE_TIMES && h2->is_quick && !h2->over; i++) {
+		char *room;
+		ssize_t r = room_of(h2, &room);
+
+		if (r > 0)
+			r = eddyi_recv_now(wire->fd, room, (size_t)r, MSG_DONTWAIT);
+		if (EDDYI_TLS && wire->tls)
+			eddyi_tls_received(wire->tls, r > 0 ? (size_t)r : 0);
 		/* The op gets the end and errors, too. */
 		if (r <= 0)
 			return;
-		receive(h2, eddy_str(conns->room, (size_t)r));
+		receive(h2, EDDYI_TLS && wire->tls ? EDDY_STR("") : eddy_str(room, (size_t)r));
 	}
 }
 
