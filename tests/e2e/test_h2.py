@@ -302,6 +302,7 @@ class Requests(Shared):
 
     def test_a_goodbye_that_is_too_long(self):
         with self.connect() as wire:
+            wire.ask()
             wire.raw(frame(h2wire.GOAWAY, payload=bytes(17 * KIB)))
             self.assertEqual(wire.read_end(), [h2wire.FRAME_SIZE_ERROR])
 

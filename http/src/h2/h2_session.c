@@ -255,7 +255,7 @@ int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len)
 
 	if (r == NGHTTP2_ERR_FLOODED)
 		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
-	else if (r < 0)
+	else if (r < 0 && !h2->verdict)
 		h2->verdict = r == NGHTTP2_ERR_NOMEM ? NGHTTP2_INTERNAL_ERROR :
 						       NGHTTP2_PROTOCOL_ERROR;
 	/* Not within a call from the session. */
