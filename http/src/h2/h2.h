@@ -45,7 +45,8 @@ struct eddyi_h2_stream {
 	struct eddyi_line line;
 	size_t line_size;
 	size_t fields_size;
-	bool expects; /* a 100 Continue before its body */
+	unsigned fields; /* with :authority, which is the field Host there */
+	bool expects;    /* a 100 Continue before its body */
 	struct eddyi_body body;
 	struct eddyi_h2_inbox inbox;
 	struct eddy_event arrived; /* set if a read need not wait */

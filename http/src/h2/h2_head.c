@@ -13,11 +13,24 @@
 #define LINE_EXTRA (sizeof("  HTTP/1.1\r\n") - 1)
 /* And of a field, beside name and value. */
 #define FIELD_EXTRA (sizeof(": \r\n") - 1)
+/* And of the line that ends the fields. */
+#define LINE_END (sizeof("\r\n") - 1)
 
-static int refuse(struct eddyi_h2_stream *stream, int status, const char *problem)
+static void refuse(struct eddyi_h2_stream *stream, int status, const char *problem)
 {
 	stream->req.refused = eddyi_head_refuse(&stream->req.head, status, problem);
-	return 0;
+}
+
+/* Count a field, which :authority is like Host. */
+static void count_field(struct eddyi_h2_stream *stream, size_t name_len, size_t value_len)
+{
+	const struct eddyi_head_limits *limits = &stream->req.app->head_limits;
+
+	stream->fields_size += name_len + value_len + FIELD_EXTRA;
+	if (stream->fields_size + LINE_END > limits->header_block_max)
+		refuse(stream, 431, "the header fields are too large");
+	else if (++stream->fields > limits->header_count_max)
+		refuse(stream, 431, "there are too many header fields");
 }
 
 /* Keep a pseudo-header field; the session has checked that they are complete, and not repeated.
@@ -32,16 +45,20 @@ static int add_pseudo(struct eddyi_h2_stream *stream, struct eddy_str name, stru
 
 	if (!member)
 		return 0;
-	stream->line_size += value.len;
-	if (stream->line_size > stream->req.app->head_limits.request_line_max)
-		return refuse(stream, 414, "the request line is too long");
+	if (member == &stream->line.authority)
+		count_field(stream, sizeof("host") - 1, value.len);
+	else
+		stream->line_size += value.len;
+	if (stream->line_size + LINE_EXTRA > stream->req.app->head_limits.request_line_max)
+		refuse(stream, 414, "the request line is too long");
+	if (stream->req.refused)
+		return 0;
 	*member = eddyi_arena_dup(head->arena, value);
 	return member->ptr ? 0 : -ENOMEM;
 }
 
 int eddyi_h2_head_add(struct eddyi_h2_stream *stream, struct eddy_str name, struct eddy_str value)
 {
-	const struct eddyi_head_limits *limits = &stream->req.app->head_limits;
 	struct eddyi_head *head = &stream->req.head;
 	struct eddyi_header *header;
 
@@ -49,11 +66,9 @@ int eddyi_h2_head_add(struct eddyi_h2_stream *stream, struct eddy_str name, stru
 		return 0;
 	if (name.ptr[0] == ':')
 		return add_pseudo(stream, name, value);
-	stream->fields_size += name.len + value.len + FIELD_EXTRA;
-	if (stream->fields_size > limits->header_block_max)
-		return refuse(stream, 431, "the header fields are too large");
-	if (head->header_count == limits->header_count_max)
-		return refuse(stream, 431, "there are too many header fields");
+	count_field(stream, name.len, value.len);
+	if (stream->req.refused)
+		return 0;
 	header = eddyi_head_add(head);
 	if (!header)
 		return -ENOMEM;
