@@ -8,7 +8,7 @@ import unittest
 import h2idle
 import h2wire
 from h2wire import H2Wire, Reset, frame
-from wire import KIB, MIB, Case, Lost, speaks_http2
+from wire import KIB, MIB, Case, Lost, request, speaks_http2
 
 
 def setUpModule():
@@ -77,11 +77,33 @@ class Limits(H2Case):
     def test_bodies_that_nobody_reads(self):
         """They count as memory for bodies; past that they get 503."""
         with self.h2(self.limits(body_memory_max=100000)) as wire:
-            stream = wire.begin('POST', '/slow/500', end=False)
+            wire.sync()
+            stream = wire.begin('GET', '/slow/500', end=False)
             wire.give(stream, bytes(60000))
             other = wire.begin('POST', '/echo', end=False)
             wire.give(other, bytes(60000), end=True)
             self.assertEqual(wire.read(other).status, 503)
+
+    def test_a_body_of_which_only_the_end_is_too_much(self):
+        """What is dropped is no end of the body."""
+        server = self.limits(body_memory_max=100000)
+        with server.connect(source='127.0.0.2') as first, self.h2(server) as wire:
+            first.send(request('POST', '/echo', 'Content-Length: 80000') + bytes(60000))
+            stream = wire.begin('POST', '/echo', end=False)
+            for _ in range(2):
+                wire.give(stream, bytes(15000))
+                time.sleep(0.1)
+            wire.give(stream, bytes(15000), end=True)
+            self.assertProblem(wire.read(stream), 503)
+
+    def test_a_body_that_takes_all_memory_for_bodies(self):
+        with self.h2(self.limits(body_memory_max=100000)) as wire:
+            stream = wire.begin('POST', '/echo', end=False)
+            for _ in range(6):
+                wire.give(stream, bytes(16000))
+                wire.sync()
+            wire.give(stream, b'', end=True)
+            self.assertEqual(len(wire.read(stream).body), 96000)
 
     def test_idle_connections_end(self):
         with self.h2(self.limits(idle_timeout=300)) as wire:

@@ -103,9 +103,9 @@ struct eddyi_h2 {
 	uint32_t owed;           /* bytes that were sent so, and that the session does not count */
 	struct eddy_timer flush; /* sends what tasks of this turn have put into the output */
 
-	bool is_quick;   /* a large part of a body has just arrived */
-	uint64_t took;   /* bytes of bodies that have been read */
-	uint64_t unread; /* and those that have not, as they count for the app */
+	bool is_quick;     /* a large part of a body has just arrived */
+	uint64_t received; /* bytes of bodies */
+	uint64_t took;     /* of them, those that have been read */
 
 	bool ended;         /* the client sends no more */
 	bool stopping;      /* so does the server: the first GOAWAY is queued */

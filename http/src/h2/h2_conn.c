@@ -168,10 +168,10 @@ static int take_in(void *arg, const char *bytes, size_t len)
 
 static void receive(struct eddyi_h2 *h2, struct eddy_str bytes)
 {
-	uint64_t before = h2->unread;
+	uint64_t before = h2->received;
 	int r = eddyi_tls_wire_take(&h2->conn->wire, bytes, take_in, h2);
 
-	h2->is_quick = h2->unread - before >= QUICK;
+	h2->is_quick = h2->received - before >= QUICK;
 	/* A last frame may say why. */
 	if (r < 0)
 		end_input(h2);

@@ -63,19 +63,20 @@ static int ask_for_body(struct eddyi_h2_stream *stream)
 
 static void uncount(struct eddyi_h2_stream *stream, size_t len)
 {
-	eddyi_give_back_body_memory(stream->req.app, stream->stream.party, &stream->h2->unread,
+	eddyi_give_back_body_memory(stream->req.app, stream->stream.party, &stream->req.body_memory,
 				    len);
 }
 
 bool eddyi_h2_stream_receive(struct eddyi_h2_stream *stream, struct eddy_str bytes)
 {
-	struct eddyi_h2 *h2 = stream->h2;
 	int error = -EBUSY;
 
 	if (stream->body.error)
 		return false;
-	if (eddyi_take_body_memory(stream->req.app, stream->stream.party, &h2->unread, bytes.len)) {
+	if (eddyi_take_body_memory(stream->req.app, stream->stream.party, &stream->req.body_memory,
+				   bytes.len)) {
 		if (eddyi_h2_inbox_add(&stream->inbox, bytes)) {
+			stream->h2->received += bytes.len;
 			eddy_event_set(&stream->arrived);
 			return true;
 		}
@@ -92,12 +93,13 @@ static bool has_been_read(const struct eddyi_h2_stream *stream)
 	return stream->inbox.complete && !stream->inbox.len && !stream->body.error;
 }
 
-/* Wait until a part of the body has arrived, or its end. Return: 0; -ECONNRESET, -ECANCELED. */
+/* Wait until a part of the body has arrived, or its end.
+ * Return: 0; -ECONNRESET, -ECANCELED; the error with which a part of it was dropped. */
 static int await_bytes(struct eddyi_h2_stream *stream)
 {
 	int r = ask_for_body(stream);
 
-	while (r == 0 && !stream->inbox.len && !stream->inbox.complete && !stream->body.error) {
+	while (r == 0 && !stream->body.error && !stream->inbox.len && !stream->inbox.complete) {
 		if (stream->lost)
 			return -ECONNRESET;
 		eddy_event_clear(&stream->arrived);
@@ -105,8 +107,7 @@ static int await_bytes(struct eddyi_h2_stream *stream)
 		r = wait_for(stream, &stream->arrived, &clocks_of(stream)->body,
 			     &stream->pace.body);
 	}
-	/* Behind bytes that were dropped, the end may have arrived. */
-	return r == 0 && !stream->inbox.len ? stream->body.error : r;
+	return r < 0 ? r : stream->body.error;
 }
 
 /* Whether more of the body is left, or has arrived, than it may have. */
@@ -503,7 +504,6 @@ void eddyi_h2_stream_free(struct eddyi_h2_stream *stream)
 {
 	eddyi_h2_pace_end_stream(stream);
 	eddy_list_remove(&stream->node);
-	uncount(stream, stream->inbox.len);
 	eddyi_h2_inbox_clear(&stream->inbox);
 	eddyi_req_free(&stream->req);
 }
