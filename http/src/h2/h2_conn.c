@@ -88,11 +88,14 @@ static bool is_done(const struct eddyi_h2 *h2)
 static void wait_idle(struct eddyi_h2 *h2)
 {
 	struct eddyi_clocks *clocks = h2->conn->wire.clocks;
+	bool has_asked = nghttp2_session_get_last_proc_stream_id(h2->session);
 
 	if (h2->stopping)
 		eddyi_parked_wait(&h2->conn->parked, EDDYI_STANDING_HEAD, &clocks->pace, 0);
 	else
-		eddyi_parked_wait(&h2->conn->parked, EDDYI_STANDING_IDLE, &clocks->idle, 0);
+		eddyi_parked_wait(&h2->conn->parked,
+				  has_asked ? EDDYI_STANDING_IDLE : EDDYI_STANDING_HEAD,
+				  &clocks->idle, 0);
 }
 
 static void receive_more(struct eddyi_h2 *h2)
