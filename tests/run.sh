@@ -16,7 +16,7 @@ find_families() {
 	for name in big interop release rufh soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang cancels chaos clang debian package page poll roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
+	families+=(abi asan-clang cancels chaos clang debian h2 package page poll roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -34,7 +34,7 @@ list_tests() { # [FOLDER]
 }
 
 # A run without names makes these in the plain build only. With their names, they run in both.
-only_plain='chaos-.*|runtime-setjmp|runtime-ucontext|cells'
+only_plain='chaos-.*|runtime-setjmp|runtime-ucontext|cells|e2e-h2'
 # What depends on how tasks are switched.
 switched=switch,task,scope,stack,join,frame,fork,thread,stress,standard,local
 
@@ -260,6 +260,12 @@ run_soak() {
 	run_e2e_family soak "$root/build" overload
 }
 
+# The tests of HTTP/2, and all others over it.
+run_h2() {
+	EDDY_TEST_ONLY=h2,h2_limits run_plain e2e
+	run_plain e2e-h2
+}
+
 # What was shaken with whom is shown as a table.
 run_interop() {
 	local -x EDDY_INTEROP_TABLE
@@ -344,7 +350,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | clang | debian | fuzz | interop | package | page | poll | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | clang | debian | fuzz | h2 | interop | package | page | poll | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PEOPLE = {'e2e', 'cells', 'installed'}
+PEOPLE = {'e2e', 'e2e-h2', 'cells', 'installed'}
 
 
 def read(build, name):

@@ -9,6 +9,7 @@ EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
 EDDY_TEST_EXCEPT tests to leave out (test_upload.Case.test_name), separated by commas
 EDDY_TEST_ONCE   set: a file runs with programs under sanitizers, and with others only if that is another test
+EDDY_E2E_HTTP2   set: requests go over HTTP/2 (helpers/over_http2.py), with EDDY_TEST_ONCE those of a tenth of the tests
 EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
@@ -91,6 +92,8 @@ def run_file(path):
     os.dup2(2, 1)
     name = os.path.splitext(os.path.basename(path))[0]
     tests = without(unittest.defaultTestLoader.loadTestsFromName(name), os.environ.get('EDDY_TEST_EXCEPT', '').split(','))
+    if wire.OVER_HTTP2 and os.environ.get('EDDY_TEST_ONCE'):
+        tests = unittest.TestSuite(list(flat(tests))[::3])
     tests.run(Result(tap, int(os.environ.get('EDDY_TEST_TIME') or TEST_SECONDS.get(name.split('_')[0], 3600))))
     return tap.end()
 
@@ -124,8 +127,19 @@ SANDBOXED = {'config', 'disks', 'download', 'open_files', 'tree'}
 MEASURED = {'bench_load', 'bench_tls'}
 
 
+# They ask by clients of their own, or look at sockets, TLS and WebSockets.
+ONLY_HTTP1 = {'bench_compare', 'bench_load', 'bench_report', 'bench_tls', 'chaos', 'client', 'codec', 'compress_tree', 'get', 'greeting', 'h2',
+              'h2_limits', 'page', 'put', 'real_clients', 'restless', 'technique', 'tls_points', 'tls_records', 'unkind', 'ws', 'ws_cases',
+              'ws_client', 'ws_unkind'}
+# A run without names makes every third test of these over HTTP/2: a tenth of all.
+OVER_HTTP2 = {'bodies', 'compression', 'decompression', 'digest', 'download', 'folders', 'parts', 'requests', 'resumable', 'tour_bodies',
+              'tour_files', 'uploads'}
+
+
 def runs_elsewhere(path, noun):
     """Whether the file's tests are left to the run with the other programs."""
+    if wire.OVER_HTTP2:
+        return noun in ONLY_HTTP1 or bool(os.environ.get('EDDY_TEST_ONCE') and noun not in OVER_HTTP2)
     if not os.environ.get('EDDY_TEST_ONCE') or path.endswith('.mjs'):
         return False
     if wire.is_sanitized():
@@ -139,7 +153,7 @@ def chosen(family):
     nouns = only()
     # Under a sanitizer the page runs by name only: what takes the time is the browser, and other files do to the server
     # what it does.
-    page = family == 'test' and ('page' in nouns or not wire.is_sanitized())
+    page = family == 'test' and not wire.OVER_HTTP2 and ('page' in nouns or not wire.is_sanitized())
     files = [os.path.join(HERE, 'node', 'page.mjs')] if page else []
     long = [os.path.join(HERE, f'{family}_{noun}.py') for noun in LONG]
     found = sorted(glob.glob(os.path.join(HERE, f'{family}_*.py')))
@@ -191,6 +205,9 @@ def main():
         return run_file(sys.argv[2])
     family = sys.argv[1] if len(sys.argv) > 1 else 'test'
     tap = Tap()
+    if wire.OVER_HTTP2 and not wire.speaks_http2():
+        tap.skip('requests over HTTP/2', 'needs an eddy with -Dhttp2=enabled')
+        return tap.end()
     files = list(chosen(family))
     if why := no_page():
         if any(f.endswith('.mjs') for f in files):

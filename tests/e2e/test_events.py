@@ -10,7 +10,7 @@ import unittest
 import zlib
 
 from tls import TlsWire, at, context, has_ktls, setUpModule, tearDownModule  # noqa: F401
-from wire import KIB, MIB, Case, Lost, Shared, Wire, curl, is_sanitized, node, request
+from wire import KIB, MIB, Case, Lost, Shared, Wire, curl, is_sanitized, node, only_http1, request
 
 HEAD = {'content-type': 'text/event-stream', 'cache-control': 'no-store', 'transfer-encoding': 'chunked'}
 
@@ -327,6 +327,7 @@ class Channels(Events):
         self.publish(server, 'y')
         self.assertTrue(chunk_of(wire).endswith(b'data: y\n\n'))
 
+    @only_http1('a log record when a parked subscriber is cut')
     def test_a_slow_one_is_cut(self):
         """The others are not held up, and it gets what it missed when it connects again."""
         server = self.events('--lag', MIB, log='eddy::http=debug,info')
@@ -370,6 +371,7 @@ class Channels(Events):
         thread.join()
         self.assertEqual(ids, list(range(ids[0], ids[0] + 1000)))
 
+    @only_http1('subscribers whose silence is that of the channel')
     def test_one_that_takes_nothing(self):
         """What a client does not take is given up after two times of silence."""
         server = self.events('--comment', 100, '--lag', 64 * MIB)
@@ -391,6 +393,7 @@ class Channels(Events):
         for stream in streams:
             self.assertEqual([stream.data() for _ in range(10)], [b'%d' % i for i in range(10)])
 
+    @only_http1('parked subscribers')
     def test_memory(self):
         """Of 500 parked subscribers, measured. Meson lets malloc() fill what it gives, used or not: not here."""
         server = self.events('--workers', 1, '--head_timeout', 60000, env={'MALLOC_PERTURB_': '0'})

@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import os
-import select
 import subprocess
 import time
 import unittest
@@ -87,7 +86,7 @@ class Login(Case):
             wires = [stack.enter_context(server.connect()) for _ in range(30)]
             for wire in wires:
                 wire.send(request('GET', '/files/file', basic('anna:guess')))
-            refused = [wire for wire in wires if select.select([wire.socket], [], [], 0.01)[0]]
+            refused = [wire for wire in wires if not wire.is_open(0.01)]
             self.assertEqual(server.get('/files/file', basic('anna:secret')).status, 429)
             with server.connect(source='127.0.0.2') as other:
                 self.assertEqual(other.ask(request('GET', '/files/file', basic('anna:secret'))).body, b'data')

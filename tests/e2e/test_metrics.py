@@ -7,7 +7,7 @@ import unittest
 
 from issuers import FakeIssuer
 from tokens import SECRET, signed
-from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, pattern, request, try_connect
+from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, only_http1, pattern, request, try_connect
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = os.path.join(ROOT, 'docs', 'metrics.md')
@@ -208,6 +208,7 @@ class Counted(Case):
         self.assertEqual(self.grown('eddy_http_request_body_bytes_total'), 40)
         self.assertEqual(self.grown('eddy_http_responses_cut_total'), 0)
 
+    @only_http1('these bytes around a body')
     def test_bytes_of_answers(self):
         with self.server.connect() as wire:
             answer = wire.ask(request('GET', '/random/70000'))
@@ -270,6 +271,7 @@ class Counted(Case):
         self.assertEqual(found.requests('(none)', 'GET', '4xx'), 10001)
         self.assertEqual(found.requests('(none)', 'other'), 1 + 4 * 6)
 
+    @only_http1('transfers without a copy')
     def test_how_bytes_of_files_went(self):
         self.file('large.bin', MIB)
         self.file('small.bin', 1000)

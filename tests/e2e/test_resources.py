@@ -6,7 +6,7 @@ import select
 import time
 import unittest
 
-from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, links_of, pattern, request
+from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, links_of, only_http1, pattern, request
 
 
 class Resources(Case):
@@ -172,6 +172,7 @@ class Resources(Case):
         load(2000)
         self.assertLess(server.rss() - before, 512 * KIB)
 
+    @only_http1('idle connections of 3 KiB')
     def test_idle_connections(self):
         """Small version of big_idle: an idle connection has no stack and no buffer."""
         server = self.serve(self.folder())

@@ -9,7 +9,7 @@ import threading
 
 import tls
 from proxied import header, is_closed_at_once, peer_of, ports
-from wire import KIB, Case, Server, links_of, request
+from wire import KIB, Case, Server, links_of, only_http1, request
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -84,6 +84,7 @@ class Restart(Case):
         if wire:
             wire.close()
 
+    @only_http1('responses that close the connection')
     def test_nobody_is_refused(self):
         """Three restarts under load, also with another number of workers' sockets."""
         for workers in (1, 3):

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import random
-import select
 import threading
 import time
 import unittest

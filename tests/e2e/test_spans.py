@@ -7,7 +7,7 @@ import unittest
 
 from collector import KINDS
 from spans import PARENT, PARENT_ID, TRACE, SpansCase
-from wire import Server, in_threads, request
+from wire import OVER_HTTP2, Server, in_threads, request
 
 
 class Spans(SpansCase):
@@ -24,7 +24,7 @@ class Spans(SpansCase):
         self.assertEqual(span.attributes, {
             'http.request.method': 'GET', 'url.path': '/hello/x%20y', 'url.scheme': 'http', 'http.route': '/hello/{name}',
             'http.response.status_code': 200, 'server.address': 'shop.example', 'server.port': 8080, 'client.address': '127.0.0.1',
-            'network.protocol.version': '1.1', 'user_agent.original': 'tests/1'})
+            'network.protocol.version': '2' if OVER_HTTP2 else '1.1', 'user_agent.original': 'tests/1'})
         (resource, _), = collector.resources
         self.assertEqual((resource['service.name'], resource['telemetry.sdk.name']), ('shop', 'eddy'))
 

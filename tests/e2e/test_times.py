@@ -5,7 +5,7 @@ import signal
 import time
 import unittest
 
-from wire import MIB, Case, Lost, Server, in_threads, request, try_connect
+from wire import MIB, Case, Lost, Server, in_threads, only_http1, request, try_connect
 
 # Longer than a timeout of 150 ms by any means, even where the machine is slow.
 LATE = 2
@@ -150,6 +150,7 @@ class Times(Case):
             self.assertEqual(response.body, b'ignored')
             self.assertClosed(wire)
 
+    @only_http1('a connection that ends with a response')
     def stalled_download(self, path):
         server = self.limits(write_timeout=200)
         with server.connect(rcvbuf=4096) as wire:
@@ -333,6 +334,7 @@ class End(Case):
             self.assertClosed(sending)
         self.assertEqual(server.wait(5), 0)
 
+    @only_http1('responses that close the connection')
     def test_by_a_handler(self):
         """What it answers says that it is the last, as does what is still on its way there."""
         for workers in (1, 3):
@@ -345,6 +347,7 @@ class End(Case):
                 self.assertClosed(idle)
             self.assertEqual(server.wait(5), 0)
 
+    @only_http1('responses that close the connection')
     def test_client_that_stays_delays_nothing(self):
         """It has its last answer and leaves its side open."""
         server = self.serve(program='limits', log='trace')
@@ -359,6 +362,7 @@ class End(Case):
             self.assertEqual(server.wait(10), 0)
             self.assertLess(time.monotonic() - began, 4)
 
+    @only_http1('half a head')
     def test_half_a_head_at_the_end(self):
         """It counts as a request: it gets the time that is left, or is cut with it."""
         server = self.serve('--drain_timeout', 60000, program='limits', log='trace')
@@ -384,6 +388,7 @@ class End(Case):
             self.assertGreater(time.monotonic() - began, 0.19)
             self.assertLess(time.monotonic() - began, 4)
 
+    @only_http1('status 503 in the log of such requests')
     def test_requests_cut_by_the_end_are_no_failures(self):
         # A traced app has an access log.
         server = self.serve('--drain_timeout', 100, '--collector', 'http://127.0.0.1:1/', program='limits')

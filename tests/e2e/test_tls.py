@@ -16,7 +16,7 @@ import unittest
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, make, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
 from coding import CODINGS, decode
-from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of, speaks_http2
+from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, only_http1, pattern, request, sha256_of, speaks_http2
 
 
 class Basics(TlsCase):
@@ -299,6 +299,7 @@ class Idle(TlsCase):
         return (used() - before) / len(kept)
 
     @unittest.skipIf(is_sanitized(), 'needs an allocator that counts')
+    @only_http1('idle connections of 4 KiB')
     def test_what_a_connection_takes(self):
         """No buffer of records, and nothing of the accelerator's."""
         for version in V12, V13:
@@ -690,6 +691,7 @@ class Endings(TlsCase):
 class Bad(TlsCase):
     """What is no handshake, or a bad one."""
 
+    @only_http1('a response without TLS at a port with TLS')
     def test_plain_http(self):
         server = self.secure()
         with server.connect() as wire:

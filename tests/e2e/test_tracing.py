@@ -14,15 +14,15 @@ def numbers(server, count, connections=4):
     found = [[] for _ in range(connections)]
 
     def client(i):
-        left, rest = count // connections, b''
+        left = count // connections
         with server.connect(timeout=60) as wire:
             while left:
                 batch = min(left, 100)
                 wire.send(request('GET', '/hello') * batch)
                 left -= batch
                 while batch:
-                    rest += wire.socket.recv(1 << 16)
-                    whole, end, rest = rest.rpartition(b'Hello, World!')
+                    wire.more()
+                    whole, end, wire.buffer = wire.buffer.rpartition(b'Hello, World!')
                     seen = re.findall(rb'^request-id: (\d+)\r$', whole + end, re.M)
                     batch -= len(seen)
                     found[i] += map(int, seen)

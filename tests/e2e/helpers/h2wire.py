@@ -1,5 +1,6 @@
 """A connection that speaks HTTP/2, by python3-h2 and its frames, which may be malformed."""
 # needs: python3-h2
+import contextlib
 import socket
 import ssl
 import struct
@@ -203,7 +204,8 @@ class H2Wire:
                 events += self.h2.receive_data(whole)
         for event in events:
             self.take(event)
-        self.flush()
+        with contextlib.suppress(Lost):
+            self.flush()
         return events
 
     def take(self, event):

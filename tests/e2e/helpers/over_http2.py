@@ -11,10 +11,10 @@ import time
 import unittest
 
 from h2wire import H2Wire, Reset, h2
-from wire import Lost, Response, Wire, to_bytes
+from wire import KIB, MIB, Lost, Response, Wire, to_bytes
 
 TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-LINE = re.compile(rf'({TOKEN}) (/[!-~]*|\*) HTTP/1\.1')
+LINE = re.compile(r'([A-Z-]+) (/[!-~]*|\*) HTTP/1\.1')
 FIELD = re.compile(rf'({TOKEN}):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*')
 HOST = re.compile(r'[\w.-]+(:\d*)?|\[[0-9a-fA-F:.]+\](:\d*)?', re.A)
 LENGTH = re.compile(r'0|[1-9]\d{0,17}')
@@ -117,6 +117,8 @@ class Http2Wire(Wire):
     def begin(self, head):
         """Begin a stream. Return: how long its body is; None: in chunks."""
         line, *lines = head.split('\r\n')
+        if len(head) > 64 * KIB:
+            only('heads of more than 64 KiB, which libnghttp2 does not take')
         method, target = match(LINE, line, 'this request line').groups()
         fields = [(match(FIELD, line, 'malformed fields')[1].lower(), FIELD.fullmatch(line)[2]) for line in lines]
         values = {name: [value for other, value in fields if other == name] for name, _ in fields}
@@ -140,8 +142,13 @@ class Http2Wire(Wire):
         return length
 
     def end(self):
-        if self.script:
-            only('a half-closed connection')
+        """No windows are opened from then on."""
+        if self.script and self.text:
+            only('a half-closed connection behind several requests, or within a head')
+        if self.peer:
+            self.peer.h2.increment_flow_control_window(16 * MIB, None if self.state.ended else self.stream)
+            self.peer.flush()
+            self.peer.flush = self.peer.h2.clear_outbound_data_buffer
         super().end()
 
     # ---- responses ----
@@ -202,15 +209,17 @@ class Http2Wire(Wire):
     def read_end(self):
         if not self.peer:
             return super().read_end() if not self.script or not self.text else only('heads that are not complete')
-        if not self.is_open(0.5 if self.state.ended else self.socket.gettimeout()):
-            try:
-                while True:
-                    self.more()
-            except Lost as lost:
-                if str(lost) != 'ended':
-                    raise
-                data, self.buffer = self.buffer, b''
-                return data
+        end = time.monotonic() + (0.5 if self.state.ended else self.socket.gettimeout())
+        pieces = []
+        try:
+            while select.select([self.socket], [], [], max(0, end - time.monotonic()))[0]:
+                self.receive()
+                pieces.append(self.buffer)
+                self.buffer = b''
+        except Lost as lost:
+            if str(lost) != 'ended' and not self.has_failed:
+                raise
+            return b''.join(pieces) + self.buffer
         return only('responses that close the connection')
 
     def is_open(self, for_seconds=0.05):

@@ -56,6 +56,11 @@ def speaks_http2():
         return b'libnghttp2' in file.read()
 
 
+def only_http1(what):
+    """Decorates tests of which a translation to HTTP/2 can't tell that they are of HTTP/1.1."""
+    return unittest.skipIf(OVER_HTTP2, f'only HTTP/1.1 has {what}')
+
+
 # In a sandbox nobody looks for leaks.
 ALONE = ('--no-sandbox',) if is_sanitized() else ()
 
