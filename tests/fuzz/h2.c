@@ -77,6 +77,7 @@ static int pump(struct eddy_req *req, struct eddy_res *res)
 	while ((r = eddy_req_read(req, buf, sizeof(buf))) > 0)
 		if ((r = eddy_res_write(res, buf, (size_t)r)) < 0)
 			break;
+	need(r || req->head.version != EDDY_HTTP_2 || eddyi_h2_stream_of(req)->inbox.complete);
 	return (int)r;
 }
 
