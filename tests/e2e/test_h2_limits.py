@@ -306,11 +306,19 @@ class Abuse(H2Case):
         server = self.limits()
         for name, data in (('pings', frame(h2wire.PING, payload=bytes(8))), ('settings', frame(h2wire.SETTINGS)),
                            ('priorities', frame(h2wire.PRIORITY, 0, 3, bytes(5))), ('windows', frame(h2wire.WINDOW_UPDATE, 0, 0, b'\0\0\0\1')),
+                           ('late windows', frame(h2wire.WINDOW_UPDATE, 0, 1, b'\0\0\0\1')),
+                           ('late data', frame(h2wire.DATA, 0, 1)), ('late bytes', frame(h2wire.DATA, 0, 1, b'x')),
                            ('unknown', frame(99)), ('urgencies', frame(h2wire.PRIORITY_UPDATE, payload=b'\0\0\0\1u=1'))):
             with self.subTest(name):
                 self.assertIn(h2wire.ENHANCE_YOUR_CALM, self.flood(server, data * 20, 100))
                 with self.h2(server) as wire:
                     self.assertEqual(wire.ask().status, 200)
+
+    def test_goodbyes(self):
+        with self.h2(self.limits()) as wire:
+            wire.begin('GET', '/slow/5000')
+            wire.raw(frame(h2wire.GOAWAY, payload=bytes(8)) * 200)
+            self.assertIn(h2wire.ENHANCE_YOUR_CALM, wire.read_end())
 
     def test_windows_that_open_little_by_little(self):
         server = self.limits()

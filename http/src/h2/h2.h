@@ -119,6 +119,9 @@ struct eddyi_h2 {
 	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */
 	unsigned idle_work; /* frames that led to nothing since then; h2_calm.h */
 	uint64_t idle_since_ns;
+	uint8_t frame_head[EDDYI_H2_FRAME_HEAD]; /* of the frame that arrives */
+	unsigned frame_head_len;                 /* bytes of that */
+	size_t frame_left;                       /* of its payload; at first, of the preface */
 	int64_t updates; /* of windows and priorities, less those that DATA allows */
 };
 

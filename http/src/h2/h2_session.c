@@ -35,28 +35,53 @@ static void refuse(struct eddyi_h2 *h2, int32_t id)
 
 #define GOAWAY_MAX (16 * EDDY_KIB)
 
-/* Find what the session does not: the fields of a stream that the client has ended, which it forgets
- * without the priorities of RFC 7540, and a PRIORITY frame of no stream. */
+static bool has_ended(const struct eddyi_h2 *h2, int32_t id)
+{
+	return id <= nghttp2_session_get_last_proc_stream_id(h2->session) &&
+	       !nghttp2_session_find_stream(h2->session, id);
+}
+
+/* The session forgets a stream that the client has ended, without the priorities of RFC 7540. */
+static void find_late_headers(struct eddyi_h2 *h2, int32_t id)
+{
+	if (!has_ended(h2, id))
+		return;
+	if (h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS)
+		eddyi_h2_calm_count(h2);
+	else
+		h2->verdict = NGHTTP2_STREAM_CLOSED;
+}
+
+/* Count frames here that the session may ignore, and find what it does not. */
 static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *arg)
 {
 	struct eddyi_h2 *h2 = arg;
-	bool resets = h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS;
 
-	if (frame->type == NGHTTP2_PRIORITY_UPDATE)
-		eddyi_h2_calm_count_update(h2);
-	else if (frame->type == NGHTTP2_PRIORITY || frame->type > NGHTTP2_CONTINUATION)
+	(void)session;
+	switch (frame->type) {
+	case NGHTTP2_HEADERS:
+		find_late_headers(h2, frame->stream_id);
+		break;
+	case NGHTTP2_PRIORITY:
 		eddyi_h2_calm_count(h2);
-	if (frame->type == NGHTTP2_PRIORITY && !frame->stream_id)
-		h2->verdict = NGHTTP2_PROTOCOL_ERROR;
-	/* The session would keep what it says. */
-	if (frame->type == NGHTTP2_GOAWAY && frame->length > GOAWAY_MAX) {
+		if (!frame->stream_id)
+			h2->verdict = NGHTTP2_PROTOCOL_ERROR;
+		break;
+	case NGHTTP2_GOAWAY:
+		eddyi_h2_calm_count(h2);
+		if (frame->length <= GOAWAY_MAX)
+			break;
+		/* The session would keep what it says. */
 		h2->verdict = NGHTTP2_FRAME_SIZE_ERROR;
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	case NGHTTP2_WINDOW_UPDATE:
+	case NGHTTP2_PRIORITY_UPDATE:
+		eddyi_h2_calm_count_update(h2);
+		break;
+	default:
+		if (frame->type > NGHTTP2_CONTINUATION)
+			eddyi_h2_calm_count(h2);
 	}
-	if (frame->type == NGHTTP2_HEADERS && !resets &&
-	    frame->stream_id <= nghttp2_session_get_last_proc_stream_id(session) &&
-	    !nghttp2_session_find_stream(session, frame->stream_id))
-		h2->verdict = NGHTTP2_STREAM_CLOSED;
 	return 0;
 }
 
@@ -152,8 +177,6 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 		have_headers(session, frame, ends);
 		break;
 	case NGHTTP2_DATA:
-		if (!ends && !frame->hd.length)
-			eddyi_h2_calm_count(h2);
 		break;
 	case NGHTTP2_PING:
 		h2->notified |= h2->stopping && frame->hd.flags & NGHTTP2_FLAG_ACK;
@@ -162,9 +185,6 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 	case NGHTTP2_SETTINGS:
 		if (!(frame->hd.flags & NGHTTP2_FLAG_ACK))
 			eddyi_h2_calm_count(h2);
-		return 0;
-	case NGHTTP2_WINDOW_UPDATE:
-		eddyi_h2_calm_count_update(h2);
 		return 0;
 	case NGHTTP2_RST_STREAM:
 		eddyi_conn_count(h2->conn->parked.conns, h2_reset);
@@ -249,10 +269,49 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 		eddyi_h2_output_send_soon(h2);
 }
 
+/* Count a DATA frame by its header: with a stream that has ended the session ignores it, and tells nobody. */
+static void count_data(struct eddyi_h2 *h2, const uint8_t head[EDDYI_H2_FRAME_HEAD], size_t len)
+{
+	int32_t id = (int32_t)(((uint32_t)head[5] << 24 | (uint32_t)head[6] << 16 |
+				(uint32_t)head[7] << 8 | head[8]) &
+			       INT32_MAX);
+
+	if (!len && !(head[4] & NGHTTP2_FLAG_END_STREAM))
+		eddyi_h2_calm_count(h2);
+	else if (len < EDDYI_H2_DATA_MIN && has_ended(h2, id))
+		eddyi_h2_calm_count_update(h2);
+}
+
+static void find_data(struct eddyi_h2 *h2, const char *bytes, size_t len)
+{
+	uint8_t *head = h2->frame_head;
+
+	while (len) {
+		size_t step = len < h2->frame_left ? len : h2->frame_left;
+
+		if (step) {
+			h2->frame_left -= step;
+		} else {
+			step = 1;
+			head[h2->frame_head_len++] = (uint8_t)*bytes;
+		}
+		bytes += step;
+		len -= step;
+		if (h2->frame_head_len < EDDYI_H2_FRAME_HEAD)
+			continue;
+		h2->frame_head_len = 0;
+		h2->frame_left = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+		if (head[3] == NGHTTP2_DATA)
+			count_data(h2, head, h2->frame_left);
+	}
+}
+
 int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len)
 {
-	ssize_t r = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes, len);
+	ssize_t r;
 
+	find_data(h2, bytes, len);
+	r = nghttp2_session_mem_recv(h2->session, (const uint8_t *)bytes, len);
 	if (r == NGHTTP2_ERR_FLOODED)
 		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
 	else if (r < 0 && !h2->verdict)
@@ -343,6 +402,7 @@ int eddyi_h2_session_begin(struct eddyi_h2 *h2)
 	};
 	int r = make_session(h2);
 
+	h2->frame_left = NGHTTP2_CLIENT_MAGIC_LEN;
 	if (r == 0 && (nghttp2_submit_settings(h2->session, NGHTTP2_FLAG_NONE, settings,
 					       sizeof(settings) / sizeof(*settings)) != 0 ||
 		       nghttp2_session_set_local_window_size(h2->session, NGHTTP2_FLAG_NONE, 0,
