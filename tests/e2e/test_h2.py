@@ -301,10 +301,13 @@ class Requests(Shared):
                 self.assertEqual(wire.read_end(), [h2wire.PROTOCOL_ERROR])
 
     def test_a_goodbye_that_is_too_long(self):
-        with self.connect() as wire:
-            wire.ask()
-            wire.raw(frame(h2wire.GOAWAY, payload=bytes(17 * KIB)))
-            self.assertEqual(wire.read_end(), [h2wire.FRAME_SIZE_ERROR])
+        """Also once frames may be larger."""
+        for count in range(2):
+            with self.connect() as wire:
+                for _ in range(count):
+                    wire.ask()
+                wire.raw(frame(h2wire.GOAWAY, payload=bytes(17 * KIB)))
+                self.assertEqual(wire.read_end(), [h2wire.FRAME_SIZE_ERROR])
 
     def test_who_leaves_cancels_handlers(self):
         wire = self.connect()

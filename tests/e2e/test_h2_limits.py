@@ -338,6 +338,18 @@ class Abuse(H2Case):
                 pass
             self.assertEqual(wire.read_end(), [h2wire.ENHANCE_YOUR_CALM])
 
+    def test_a_field_that_is_repeated(self):
+        """By a byte each time, in a head or in trailers."""
+        large = b'\x40\1x\x7f\xa1\x1e' + b'v' * 4000     # entry 62 of the table
+        server = self.limits()
+        for is_trailer in (False, True):
+            with self.subTest(is_trailer=is_trailer), self.h2(server) as wire:
+                wire.ask()
+                stream = wire.begin('POST', '/echo', end=False) if is_trailer else 3
+                fields = large + b'\xbe' * 100
+                wire.raw(frame(h2wire.HEADERS, h2wire.END_STREAM | h2wire.END_HEADERS, stream, fields if is_trailer else h2wire.get(b'/') + fields))
+                self.assertEqual(wire.read_end(), [h2wire.ENHANCE_YOUR_CALM])
+
     def test_resets_between_other_frames(self):
         """Small frames of DATA that a client lets come do not excuse them."""
         with self.h2(self.limits(), manual=True) as wire:

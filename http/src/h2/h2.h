@@ -46,6 +46,7 @@ struct eddyi_h2_stream {
 	size_t line_size;
 	size_t fields_size;
 	unsigned fields; /* with :authority, which is the field Host there */
+	size_t heard;    /* sizes of all fields, also those that are not kept */
 	bool expects;    /* a 100 Continue before its body */
 	struct eddyi_body body;
 	struct eddyi_h2_inbox inbox;

@@ -139,6 +139,16 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame, v
 	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
+/* Fields of so many times .header_block_max end the connection: the client can repeat a large one by a byte,
+ * and each takes time. */
+#define FIELDS_MAX 4
+
+static bool is_flood(struct eddyi_h2_stream *stream, size_t len)
+{
+	stream->heard += len;
+	return stream->heard / FIELDS_MAX > stream->req.app->head_limits.header_block_max;
+}
+
 /* Trailers are not kept. */
 static int have_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
 		      size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
@@ -147,6 +157,10 @@ static int have_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	struct eddyi_h2_stream *stream = find(session, frame->hd.stream_id);
 
 	(void)flags;
+	if (stream && is_flood(stream, name_len + value_len)) {
+		stream->h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	}
 	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST ||
 	    eddyi_h2_head_add(stream, eddy_str((const char *)name, name_len),
 			      eddy_str((const char *)value, value_len)) == 0)
