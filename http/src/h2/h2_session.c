@@ -283,7 +283,7 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 		eddyi_h2_output_send_soon(h2);
 }
 
-/* Count a DATA frame by its header: with a stream that has ended the session ignores it, and tells nobody. */
+/* Count a DATA frame by its header: the session ignores those of streams that have ended, and calls nothing. */
 static void count_data(struct eddyi_h2 *h2, const uint8_t head[EDDYI_H2_FRAME_HEAD], size_t len)
 {
 	int32_t id = (int32_t)(((uint32_t)head[5] << 24 | (uint32_t)head[6] << 16 |
