@@ -88,8 +88,11 @@ class Http2Wire(Wire):
             if length is None:
                 while size := int(match(SIZE, (yield from self.until(b'\r\n')), 'chunks with more than a size')[0], 16):
                     yield from self.pass_on(size)
-                    if (yield from self.until(b'\r\n')):
+                    while b'\r\n'.startswith(end := bytes(self.text[self.at:self.at + 2])) and len(end) < 2:
+                        yield
+                    if end != b'\r\n':
                         only('chunks')
+                    self.at += 2
                 if (yield from self.until(b'\r\n')):
                     only('trailers of chunks')
             else:
@@ -164,10 +167,9 @@ class Http2Wire(Wire):
     def hear(self, event):
         if isinstance(event, (h2.events.InformationalResponseReceived, h2.events.ResponseReceived)):
             status, fields = int(event.headers[0][1]), [(name, value) for name, value in event.headers if name[0] != ':']
-            bare = self.method == 'HEAD' or status < 200 or status in (204, 304)
-            self.is_chunked = not bare and not any(name == 'content-length' for name, _ in fields)
-            if self.is_chunked:
+            if status >= 200 and status not in (204, 304) and not any(name == 'content-length' for name, _ in fields):
                 fields.append(('transfer-encoding', 'chunked'))
+                self.is_chunked = self.method != 'HEAD'
             lines = [f'HTTP/1.1 {status} {http.client.responses.get(status, "")}', *(f'{name}: {value}' for name, value in fields)]
             self.buffer += '\r\n'.join(lines).encode('latin-1') + b'\r\n\r\n'
         elif isinstance(event, h2.events.DataReceived) and event.data:
