@@ -79,6 +79,7 @@ struct eddyi_h2_stream {
 	struct eddy_timeout timeout; /* of a wait for the client */
 	unsigned looks;              /* consecutive checks without progress */
 	uint64_t looked;             /* `sent` at the last check */
+	uint64_t acked;              /* bytes of the connection, at the last check */
 	uint64_t sent;               /* bytes of the response, when they are in the output */
 };
 

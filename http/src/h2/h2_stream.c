@@ -246,9 +246,15 @@ static void look_at_window(struct eddy_timeout *timeout)
 {
 	struct eddyi_h2_stream *stream = eddy_of(timeout, struct eddyi_h2_stream, timeout);
 
-	if (stream->sent != stream->looked || !eddyi_h2_stream_is_shut(stream))
+	uint64_t acked = 0;
+
+	/* The client opens its window when it has received what is in the socket. */
+	eddyi_wire_acked(&stream->h2->conn->wire, &acked);
+	if (stream->sent != stream->looked || acked != stream->acked ||
+	    !eddyi_h2_stream_is_shut(stream))
 		stream->looks = 0;
 	stream->looked = stream->sent;
+	stream->acked = acked;
 	if (++stream->looks > EDDYI_WRITE_LOOKS)
 		eddyi_exchange_expire(&stream->req);
 	else
@@ -520,7 +526,9 @@ void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost)
 	stream->lost = lost || !stream->inbox.complete;
 	eddy_event_set(&stream->arrived);
 	eddy_event_set(&stream->flowed);
-	if (lost && eddyi_exchange_cancel_on(&stream->req) != EDDY_CANCEL_ON_NOTHING)
+	/* One that makes room for others has been cut: its client has not left. */
+	if (lost && !stream->h2->conn->parked.evicted &&
+	    eddyi_exchange_cancel_on(&stream->req) != EDDY_CANCEL_ON_NOTHING)
 		eddyi_exchange_leave(&stream->req);
 }
 
