@@ -5,12 +5,13 @@ import hashlib
 import json
 import os
 import random
+import select
 import threading
 import time
 import unittest
 
 from mounted import mounted
-from wire import KIB, MIB, Case, Lost, chunked, in_threads, pattern, request
+from wire import KIB, MIB, Case, Lost, chunked, in_threads, only_http1, pattern, request
 
 PROBLEMS = 'https://iana.org/assignments/http-problem-types#'
 PARTIAL = 'Content-Type: application/partial-upload'
@@ -483,6 +484,7 @@ class Kills(Resumable):
             self.assertGreaterEqual(int(offset), self.acknowledged)
             self.acknowledged = int(offset)
 
+    @only_http1('responses are seen by looking at the socket')
     def hear(self, wire):
         """Take the interim responses that have come."""
         while select.select([wire.socket], [], [], 0)[0] or wire.buffer:

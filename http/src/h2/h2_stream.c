@@ -18,6 +18,7 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 #define PAGE ((size_t)(4 * EDDY_KIB))
+#define PAGES_MIN ((size_t)(32 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
 #define COLD_STEP ((size_t)(64 * EDDY_KIB))
 
@@ -182,11 +183,9 @@ static int file_in(struct eddy_req *req, struct eddy_transfer *file, uint64_t ma
 		return -EFBIG;
 	if (here.len > file->len)
 		here.len = (size_t)file->len;
-	/* Whole pages, unless the body ends here: a part of one would be cleared before it is filled. */
-	if (!stream->inbox.complete || here.len < stream->inbox.len)
-		here.len -= (file->offset + here.len) % PAGE < here.len ?
-				    (file->offset + here.len) % PAGE :
-				    0;
+	/* Much of a body in whole pages: a part of one would be cleared before it is filled. */
+	if (here.len >= PAGES_MIN)
+		here.len -= (file->offset + here.len) % PAGE;
 	if (here.len < GATHER_MAX && !stream->inbox.complete)
 		return -EAGAIN;
 	r = eddy_transfer_write(file->file, here.ptr, here.len, file->offset);
