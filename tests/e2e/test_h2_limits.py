@@ -5,7 +5,6 @@ import threading
 import time
 import unittest
 
-import h2idle
 import h2wire
 from h2wire import H2Wire, Reset, frame
 from wire import KIB, MIB, Case, Lost, request, speaks_http2
@@ -178,12 +177,6 @@ class Limits(H2Case):
             while got := wire.socket.recv(4096):
                 data += got
             self.assertEqual(h2wire.kinds_of(data), [h2wire.GOAWAY, h2wire.PING, h2wire.GOAWAY])
-
-
-class Idle(H2Case):
-    def test_idle_connections(self):
-        """They have no stack, and little memory."""
-        h2idle.check(self, 300)
 
 
 class Rates(H2Case):

@@ -6,7 +6,9 @@ import select
 import time
 import unittest
 
-from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, links_of, only_http1, pattern, request
+import h2idle
+from wire import (KIB, MIB, Case, chunked, in_threads, is_sanitized, links_of, only_http1, pattern, request,
+                  speaks_http2)
 
 
 class Resources(Case):
@@ -188,6 +190,10 @@ class Resources(Case):
             wire.close()
         if not is_sanitized():
             self.assertLess(per, 3 * KIB)
+
+    @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    def test_idle_connections_of_http_2(self):
+        h2idle.check(self, 300)
 
     def test_out_of_descriptors(self):
         """Accepting pauses while all are taken by clients who are being answered, and goes on when some have been."""

@@ -1,4 +1,4 @@
-"""What an idle connection of HTTP/2 takes."""
+"""What an idle connection of HTTP/2 takes: little memory, and no stack."""
 import re
 
 import h2wire
