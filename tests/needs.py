@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = {
     'docs': 'docs.py errors.py pictures.py suspends.py', 'pages': '', 'package': 'package.py shown.py', 'packaging': 'abi.py debian.py release.py',
     'debian-files': 'debian.py', 'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
-    'e2e': 'e2e/test_*.py', 'h2': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
+    'e2e': 'e2e/test_*.py', 'h2': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'abuse': 'e2e/abuse_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
     'rufh': 'e2e/rufh_*.py', 'release': 'e2e/release_*.py ../release/release.py',
     'poll': 'e2e/test_*.py', 'wolfssl': 'e2e/test_*.py',
 }

@@ -44,7 +44,7 @@ class Plain:
     def __init__(self, port, settings=b'', source=None):
         self.socket = socket.create_connection(('127.0.0.1', port), 20, source and (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.data, self.last = b'', -1
+        self.data, self.next = b'', 1
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
 
     def __enter__(self):
@@ -52,12 +52,6 @@ class Plain:
 
     def __exit__(self, *_):
         self.socket.close()
-
-    def begin(self, fields, end=True):
-        """Return: the number of the stream."""
-        self.last += 2
-        self.socket.sendall(frame(HEADERS, END_HEADERS | end, self.last, fields))
-        return self.last
 
     def more(self):
         """Return: type, flags, stream and payload of the next frame; settings are acknowledged."""
@@ -72,17 +66,19 @@ class Plain:
             self.socket.sendall(frame(SETTINGS, ACK))
         return found
 
-    def ask(self, fields):
-        """A request without a body. Return: the body of the response."""
-        stream, body = self.begin(fields), b''
-        while True:
-            kind, flags, number, payload = self.more()
-            if number == stream and kind == RST_STREAM or kind == GOAWAY:
+    def ask(self, fields, count=1):
+        """So many requests at once, without bodies. Return: the bodies of their responses."""
+        first, body = self.next, b''
+        self.next += 2 * count
+        self.socket.sendall(b''.join(frame(HEADERS, END_HEADERS | END_STREAM, stream, fields) for stream in range(first, self.next, 2)))
+        while count:
+            kind, flags, stream, payload = self.more()
+            if kind == GOAWAY or kind == RST_STREAM and stream >= first:
                 raise Reset(int.from_bytes(payload[-4:], 'big'))
-            if number == stream and kind == DATA:
+            if kind == DATA:
                 body += payload
-            if number == stream and kind in (DATA, HEADERS) and flags & END_STREAM:
-                return body
+            count -= kind in (DATA, HEADERS) and flags & END_STREAM
+        return body
 
 
 class Reset(Lost):
