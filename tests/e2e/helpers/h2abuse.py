@@ -130,10 +130,10 @@ def attack(port, pieces, end):
 
 def attack_until(port, name, end, told):
     pieces, codes = ATTACKS[name]
-    counts = Counter()
-    while time.monotonic() < end or None not in codes and not counts:
+    counts, late = Counter(), end if None in codes else end + 20
+    while time.monotonic() < (end if counts else late):
         with contextlib.suppress(Lost, ConnectionResetError):
-            found = attack(port, pieces(), end if counts or None in codes else end + 20)
+            found = attack(port, pieces(), end if counts else late)
             if found is not None:
                 counts.update(map(str, found) if found else ['none'])
     os.write(told, json.dumps(counts).encode())
