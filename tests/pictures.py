@@ -40,11 +40,16 @@ def check_picture(text):
     return wrong
 
 
+def pages(root):
+    for folder, folders, files in os.walk(root):
+        # Not looked into: a build folder can have very many files.
+        folders[:] = [name for name in folders if not name.startswith('build') and name not in ('.git', 'node_modules')]
+        yield from (os.path.join(folder, name) for name in files if name.endswith('.md'))
+
+
 def shown(root):
     """Pictures and the words in place of each, by who shows them."""
-    for path in glob.glob(os.path.join(root, '**', '*.md'), recursive=True):
-        if '/build' in path or '/node_modules/' in path:
-            continue
+    for path in pages(root):
         with open(path, encoding='utf-8') as file:
             for words, target in re.findall(r'!\[([^\]]*)\]\(([^)]+\.svg)\)', file.read()):
                 yield os.path.relpath(path, root), words, os.path.normpath(os.path.join(os.path.dirname(path), target))

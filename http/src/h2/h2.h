@@ -99,6 +99,7 @@ struct eddyi_h2 {
 	struct eddyi_sender sender;
 	char *output; /* frames, of which the first `output_at` bytes have been sent */
 	size_t output_at, output_len, output_size;
+	struct eddy_str large;           /* the session's next frame, if the output has no room */
 	bool is_bulk;                    /* there was more than the output had room for */
 	size_t turn_left;                /* bytes that it may still send in this turn of the loop */
 	struct eddyi_h2_stream *splicer; /* whose task sends a frame; NULL: none */

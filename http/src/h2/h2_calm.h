@@ -13,6 +13,8 @@
 /* WINDOW_UPDATE and PRIORITY_UPDATE frames, and more of them for each frame of DATA. */
 #define EDDYI_H2_UPDATES_MAX 1000
 #define EDDYI_H2_UPDATES_PER_DATA 4
+/* A larger frame of DATA counts as several of this size. */
+#define EDDYI_H2_UPDATES_DATA (16 * EDDY_KIB)
 /* Smaller frames of DATA count only if they have all that there is. */
 #define EDDYI_H2_DATA_MIN 256
 
@@ -34,10 +36,10 @@ static inline void eddyi_h2_calm_count_update(struct eddyi_h2 *h2)
 }
 
 /* The client takes a part of a response. */
-static inline void eddyi_h2_calm_forget(struct eddyi_h2 *h2)
+static inline void eddyi_h2_calm_forget(struct eddyi_h2 *h2, size_t len)
 {
 	h2->idle_work -= h2->idle_work > 0;
-	h2->updates -= EDDYI_H2_UPDATES_PER_DATA;
+	h2->updates -= EDDYI_H2_UPDATES_PER_DATA * (int64_t)(1 + len / EDDYI_H2_UPDATES_DATA);
 }
 
 #endif

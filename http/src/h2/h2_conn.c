@@ -46,9 +46,8 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 		return;
 	h2->over = h2->cut = true;
 	eddy_op_cancel(&h2->sender.op);
-	/* Its task is not cancelled otherwise. */
-	if (h2->splicer)
-		eddyi_shutdown_now(h2->conn->wire.fd, SHUT_RDWR);
+	/* That also ends a task that sends a frame, and the receive. */
+	eddyi_shutdown_now(h2->conn->wire.fd, SHUT_RDWR);
 	close_streams(h2);
 }
 
@@ -56,7 +55,8 @@ static void finish(struct eddyi_h2 *h2)
 {
 	struct eddyi_conn *conn = h2->conn;
 	/* A client that has been idle for so long has nothing under way. */
-	bool lingers = !h2->cut && !h2->ended && !conn->parked.evicted && !conn->parked.expired;
+	bool lingers = !h2->cut && (!h2->ended || h2->condemned) && !conn->parked.evicted &&
+		       !conn->parked.expired;
 
 	close_streams(h2);
 	eddyi_h2_pace_end(h2);
@@ -200,7 +200,7 @@ static void receive_at_once(struct eddyi_h2 *h2)
 {
 	struct eddyi_wire *wire = &h2->conn->wire;
 
-	for (int i = 0; i < AT_ONCE_TIMES && h2->is_quick && !h2->over; i++) {
+	for (int i = 0; i < AT_ONCE_TIMES && h2->is_quick && !h2->ended && !h2->over; i++) {
 		char *room;
 		ssize_t r = room_of(h2, &room);
 

@@ -13,15 +13,16 @@ struct eddyi_h2_block {
 	char bytes[];
 };
 
-/* Blocks of a body that goes on are large: each is a write to its file. */
-static bool grow(struct eddyi_h2_inbox *inbox, size_t need)
+/* Append a block for `need` bytes, behind `fits` that go into the last one. Blocks of a body that
+ * goes on are large: each is a write to its file. */
+static bool grow(struct eddyi_h2_inbox *inbox, size_t fits, size_t need)
 {
 	size_t least = inbox->last ? BLOCK_NEXT : BLOCK_FIRST;
 	/* It ends at a page of the body. */
 	size_t size = (need < least ? least : need) + PAGE - 1;
 	struct eddyi_h2_block *block;
 
-	size -= (inbox->began + inbox->len + size) % PAGE;
+	size -= (inbox->began + inbox->len + fits + size) % PAGE;
 	block = malloc(sizeof(*block) + size);
 
 	if (!block)
@@ -50,7 +51,7 @@ bool eddyi_h2_inbox_add(struct eddyi_h2_inbox *inbox, struct eddy_str bytes)
 
 	if (fits > bytes.len)
 		fits = bytes.len;
-	if (fits < bytes.len && !grow(inbox, bytes.len - fits))
+	if (fits < bytes.len && !grow(inbox, fits, bytes.len - fits))
 		return false;
 	if (fits)
 		append(inbox, last, eddy_str(bytes.ptr, fits));

@@ -8,8 +8,9 @@
 /* Room for a frame that is not DATA, which the session hands out in one piece. */
 #define FRAME_ROOM ((size_t)(17 * EDDY_KIB))
 /* Data of one output: small until there is more. */
-#define SMALL ((size_t)(32 * EDDY_KIB))
-#define BULK ((size_t)(256 * EDDY_KIB))
+#define DATA_ROOM ((size_t)(EDDYI_H2_FRAME_HEAD + EDDYI_H2_DATA_MAX))
+#define SMALL (2 * DATA_ROOM)
+#define BULK (16 * DATA_ROOM)
 /* Limit of what one connection sends in a turn of the loop. */
 #define TURN_MAX ((size_t)EDDY_MIB)
 
@@ -22,7 +23,7 @@ static size_t room_of(const struct eddyi_h2 *h2)
 
 static bool allocate(struct eddyi_h2 *h2)
 {
-	size_t size = (h2->is_bulk ? BULK : SMALL) + FRAME_ROOM;
+	size_t size = (h2->is_bulk ? BULK : SMALL) + h2->large.len + FRAME_ROOM;
 
 	h2->output = malloc(size);
 	h2->output_at = h2->output_len = 0;
@@ -43,22 +44,39 @@ static bool is_splicing(const struct eddyi_h2 *h2)
 	return h2->splicer && h2->splicer->splice == EDDYI_H2_SPLICE_DUE;
 }
 
+static void put(struct eddyi_h2 *h2, struct eddy_str bytes)
+{
+	memcpy(h2->output + h2->output_len, bytes.ptr, bytes.len);
+	h2->output_len += bytes.len;
+}
+
 void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 {
 	const uint8_t *bytes;
 	ssize_t len = 0;
 
-	if (h2->over || h2->failed || is_splicing(h2) || !nghttp2_session_want_write(h2->session))
+	if (h2->over || h2->failed || is_splicing(h2) ||
+	    (!h2->large.len && !nghttp2_session_want_write(h2->session)))
+		return;
+	/* A frame that was larger than the room goes first. */
+	if (h2->large.len && h2->output)
 		return;
 	/* Without memory for a frame, nothing can follow it. */
 	h2->failed = !h2->output && !allocate(h2);
+	if (h2->large.len && !h2->failed)
+		put(h2, h2->large);
+	h2->large.len = 0;
 	while (!h2->failed && room_of(h2) >= FRAME_ROOM &&
 	       (len = nghttp2_session_mem_send(h2->session, &bytes))) {
-		h2->failed = len < 0 || (size_t)len > room_of(h2);
+		h2->failed = len < 0;
 		if (h2->failed)
 			break;
-		memcpy(h2->output + h2->output_len, bytes, (size_t)len);
-		h2->output_len += (size_t)len;
+		/* They stay valid until the session is asked again. */
+		h2->large = eddy_str((const char *)bytes, (size_t)len);
+		if (h2->large.len > room_of(h2))
+			break;
+		put(h2, h2->large);
+		h2->large.len = 0;
 	}
 }
 
@@ -118,7 +136,7 @@ static int send_spliced(struct eddyi_h2_stream *stream, const uint8_t *head)
 	stream->splice = EDDYI_H2_SPLICE_NONE;
 	h2->splicer = NULL;
 	if (sent)
-		eddyi_h2_calm_forget(h2);
+		eddyi_h2_calm_forget(h2, stream->splice_len);
 	return sent ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -138,7 +156,7 @@ int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const u
 	memcpy(h2->output + h2->output_len, head, EDDYI_H2_FRAME_HEAD);
 	h2->output_len += EDDYI_H2_FRAME_HEAD + len;
 	if (len >= EDDYI_H2_DATA_MIN || !eddyi_h2_stream_has_more(stream))
-		eddyi_h2_calm_forget(h2);
+		eddyi_h2_calm_forget(h2, len);
 	return 0;
 }
 
@@ -220,7 +238,7 @@ void eddyi_h2_output_deinit(struct eddyi_h2 *h2)
 
 bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2)
 {
-	return h2->output_at == h2->output_len && !h2->splicer &&
+	return h2->output_at == h2->output_len && !h2->large.len && !h2->splicer &&
 	       !nghttp2_session_want_write(h2->session);
 }
 

@@ -74,6 +74,10 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 		/* The session would keep what it says. */
 		h2->verdict = NGHTTP2_FRAME_SIZE_ERROR;
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	case NGHTTP2_CONTINUATION:
+		if (frame->length < EDDYI_H2_DATA_MIN)
+			eddyi_h2_calm_count(h2);
+		break;
 	case NGHTTP2_WINDOW_UPDATE:
 	case NGHTTP2_PRIORITY_UPDATE:
 		eddyi_h2_calm_count_update(h2);
@@ -88,7 +92,7 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 /* A response without a body. */
 static void have_ended(struct eddyi_h2 *h2, struct eddyi_h2_stream *stream)
 {
-	eddyi_h2_calm_forget(h2);
+	eddyi_h2_calm_forget(h2, 0);
 	if (!stream)
 		return;
 	stream->has_ended = true;
@@ -114,7 +118,8 @@ static int have_not_sent(nghttp2_session *session, const nghttp2_frame *frame, i
 {
 	(void)error;
 	(void)arg;
-	if (frame->hd.type == NGHTTP2_HEADERS)
+	if (frame->hd.type == NGHTTP2_HEADERS &&
+	    nghttp2_session_find_stream(session, frame->hd.stream_id))
 		return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
 						 NGHTTP2_INTERNAL_ERROR);
 	return 0;
@@ -139,8 +144,8 @@ static int begin_headers(nghttp2_session *session, const nghttp2_frame *frame, v
 	return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* Fields of so many times .header_block_max end the connection: the client can repeat a large one by a byte,
- * and each takes time. */
+/* Fields of more than this many times .header_block_max end the connection: a client repeats a large
+ * one by a byte, and each takes time. */
 #define FIELDS_MAX 4
 
 static bool is_flood(struct eddyi_h2_stream *stream, size_t len)
@@ -283,7 +288,8 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 		eddyi_h2_output_send_soon(h2);
 }
 
-/* Count a DATA frame by its header: the session ignores those of streams that have ended, and calls nothing. */
+/* Count a DATA frame by its header: the session ignores those of streams that have ended, and calls
+ * nothing. */
 static void count_data(struct eddyi_h2 *h2, const uint8_t head[EDDYI_H2_FRAME_HEAD], size_t len)
 {
 	int32_t id = (int32_t)(((uint32_t)head[5] << 24 | (uint32_t)head[6] << 16 |

@@ -18,6 +18,10 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 #define PAGE ((size_t)(4 * EDDY_KIB))
+/* The time for one frame that is spliced. */
+#define FRAME_NS (30 * EDDY_SECOND)
+/* No frames are spliced beyond this window of the client's. */
+#define WINDOW_MAX (INT32_MAX / 2)
 #define PAGES_MIN ((size_t)(32 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
 #define COLD_STEP ((size_t)(64 * EDDY_KIB))
@@ -55,7 +59,9 @@ static int ask_for_body(struct eddyi_h2_stream *stream)
 	if (!stream->expects)
 		return 0;
 	stream->expects = false;
-	if (stream->inbox.len || stream->inbox.complete || stream->closed)
+	/* An interim response can't follow the head. */
+	if (stream->req.res.head_sent || stream->inbox.len || stream->inbox.complete ||
+	    stream->closed)
 		return 0;
 	r = eddyi_h2_head_interim(stream, 100, NULL);
 	eddyi_h2_output_send_soon(stream->h2);
@@ -295,8 +301,13 @@ bool eddyi_h2_stream_can_splice(const struct eddyi_h2_stream *stream, size_t len
 {
 	const struct eddy_transfer *file = stream->file;
 
-	return file && !stream->bytes.len && !stream->cold && len >= EDDYI_H2_SPLICE_MIN &&
-	       file->len - file->moved >= EDDYI_H2_SPLICE_MIN &&
+	nghttp2_session *session = stream->h2->session;
+
+	/* The session counts the frame when it is sent: a client may open its windows before. */
+	return file && !stream->bytes.len && !stream->cold &&
+	       nghttp2_session_get_stream_remote_window_size(session, stream->id) < WINDOW_MAX &&
+	       nghttp2_session_get_remote_window_size(session) < WINDOW_MAX &&
+	       len >= EDDYI_H2_SPLICE_MIN && file->len - file->moved >= EDDYI_H2_SPLICE_MIN &&
 	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
@@ -325,13 +336,20 @@ static int send_frame(struct eddyi_h2_stream *stream)
 {
 	struct eddy_transfer *file = stream->file, part = *file;
 	struct eddyi_h2 *h2 = stream->h2;
+	struct eddy_scope shield;
 	int r;
 
 	part.head = eddy_str(stream->frame_head, EDDYI_H2_FRAME_HEAD);
 	part.offset = file->offset + file->moved;
 	part.len = stream->splice_len;
 	part.moved = 0;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	/* Other requests need the connection, so the frame is completed when this one is cancelled. */
+	eddy_scope_begin(&shield,
+			 &(struct eddy_scope_options){ .shielded = true, .timeout_ns = FRAME_NS });
 	r = eddyi_wire_send_file(&h2->conn->wire, &part);
+	eddy_scope_end(&shield);
 	if (r < 0) {
 		/* Half a frame can't be taken back. */
 		eddyi_h2_abort(h2);
@@ -353,11 +371,19 @@ static int send_frame(struct eddyi_h2_stream *stream)
 /* Its task sends no frame any more. */
 static void end_splice(struct eddyi_h2_stream *stream)
 {
-	if (stream->h2->splicer != stream || stream->splice != EDDYI_H2_SPLICE_DUE)
+	if (stream->h2->splicer != stream)
+		return;
+	stream->h2->splicer = NULL;
+	if (stream->splice != EDDYI_H2_SPLICE_DUE)
 		return;
 	stream->splice = EDDYI_H2_SPLICE_DROPPED;
 	stream->has_ended = false;
-	stream->h2->splicer = NULL;
+}
+
+/* Whether all of the response is in the output, or has been sent. */
+static bool is_whole(const struct eddyi_h2_stream *stream)
+{
+	return stream->has_ended && stream->splice != EDDYI_H2_SPLICE_DUE;
 }
 
 /* Have the session send the source. Return: 0, -errno. */
@@ -371,7 +397,7 @@ static int flow(struct eddyi_h2_stream *stream)
 		eddy_event_clear(&stream->flowed);
 		eddyi_h2_output_resume(stream);
 		eddyi_h2_output_pack(stream->h2);
-		if (!stream->has_ended && (stream->closed || is_shut_for_good(stream))) {
+		if (!is_whole(stream) && (stream->closed || is_shut_for_good(stream))) {
 			r = -ECONNRESET;
 		} else if (may_splice(stream)) {
 			r = send_frame(stream);
@@ -521,7 +547,7 @@ void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost)
 		return;
 	}
 	/* An error code does not tell: a client may leave with NO_ERROR. */
-	lost |= !stream->has_ended;
+	lost |= !is_whole(stream);
 	stream->lost = lost || !stream->inbox.complete;
 	eddy_event_set(&stream->arrived);
 	eddy_event_set(&stream->flowed);
