@@ -1,4 +1,6 @@
 """HTTP/2: limits, times, the end of the server, and clients that make work for nothing."""
+import os
+import re
 import signal
 import socket
 import threading
@@ -13,6 +15,10 @@ from wire import KIB, MIB, Case, Lost, request, speaks_http2
 def setUpModule():
     if not speaks_http2():
         raise unittest.SkipTest('needs an eddy with -Dhttp2=enabled')
+
+
+def metric(server, name):
+    return float(re.search(rf'^{name} (\S+)', server.get('/metrics').body.decode(), re.M)[1])
 
 
 class H2Case(Case):
@@ -136,6 +142,40 @@ class Limits(H2Case):
             with self.assertRaises(Lost):
                 while True:
                     wire.more()
+
+    def test_large_frames_that_are_not_read(self):
+        """Those that wait for the socket end with the connection."""
+        folder = self.folder()
+        for name, size in (('large', 8 * MIB), ('small', 100 * KIB)):
+            with open(os.path.join(folder, name), 'wb') as file:
+                file.write(bytes(size))
+        config = os.path.join(self.folder(), 'tour.toml')
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write('[server]\nwrite_timeout_ms = 400\n')
+        server = self.serve('--dir', folder, '--config', config, program='tour')
+        for _ in range(5):
+            with self.h2(server, settings={4: 16 * MIB, 5: MIB}, rcvbuf=4096) as wire:
+                wire.ask('GET', '/hello/you')
+                for name in ('large', 'small', 'small'):
+                    wire.begin('GET', '/files/' + name)
+                time.sleep(0.1)
+                self.eventually(lambda: metric(server, 'eddy_http_connections') == 1 and metric(server, 'eddy_tasks') < 10)
+
+    def test_a_stream_of_files_that_is_reset(self):
+        """Other streams of the connection go on, also if the reset comes within a large frame."""
+        folder = self.folder()
+        with open(os.path.join(folder, 'large'), 'wb') as file:
+            file.write(os.urandom(MIB) * 8)
+        server = self.serve(folder)
+        for _ in range(10):
+            with self.h2(server, settings={4: 64 * MIB, 5: MIB}, rcvbuf=65536) as wire:
+                wire.ask('GET', '/')
+                stream = wire.begin('GET', '/files/?zip')
+                other = wire.begin('GET', '/files/large')
+                time.sleep(0.02)
+                wire.h2.reset_stream(stream, h2wire.CANCEL)
+                wire.flush()
+                self.assertEqual(len(wire.read(other).body), 8 * MIB)
 
     def test_the_end_of_the_server(self):
         server = self.limits()
