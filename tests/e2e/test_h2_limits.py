@@ -134,11 +134,11 @@ class Limits(H2Case):
             self.assertEqual(wire.ask().status, 200)
 
     def test_a_client_that_reads_nothing(self):
-        server = self.limits(write_timeout=400)
+        server = self.serve('--write_timeout', 400, program='limits', log='debug')
         with self.h2(server, settings={4: 1 << 30}) as wire:
             wire.h2.increment_flow_control_window(1 << 30)
             wire.begin('GET', '/big/60000000')
-            time.sleep(2)
+            server.wait_for('its client takes nothing', timeout=60)
             with self.assertRaises(Lost):
                 while True:
                     wire.more()
