@@ -57,7 +57,7 @@ struct eddyi_h2_stream {
 	bool head_due;
 	bool deferred;              /* the session waits for the source */
 	bool last;                  /* nothing follows the source */
-	bool has_ended;             /* its end is in the output */
+	bool has_ended;             /* its end is in the output, or in the frame of `splice` */
 	bool cold;                  /* the next bytes of `file` have to be read by the task */
 	struct eddy_str bytes;      /* the source: these, and then */
 	struct eddy_transfer *file; /* a part of this file; NULL: none */
@@ -85,7 +85,7 @@ struct eddyi_h2_stream {
 
 /* Invariants:
  * 1. `output` does not move while it has bytes. The session is not asked for more while `splicer`
- *    has a frame due.
+ *    has a frame due. The task of `splicer` clears it, at the latest when its response ends.
  * 2. It is freed when `over` is set, no stream has a task, and the sender is not busy. */
 struct eddyi_h2 {
 	struct eddyi_conn *conn;
@@ -111,12 +111,12 @@ struct eddyi_h2 {
 	uint64_t took;     /* of them, those that have been read */
 
 	bool ended;         /* the client sends no more */
-	bool stopping;      /* so does the server: the first GOAWAY is queued */
-	bool notified;      /* the client has seen that GOAWAY */
+	bool stopping;      /* the server shuts down: the first GOAWAY is queued */
+	bool notified;      /* the client has acknowledged the PING behind the first GOAWAY */
 	bool leaving;       /* the last GOAWAY is queued */
 	bool failed;        /* the session can't go on */
 	bool over;          /* nothing is received or sent any more */
-	bool cut;           /* and something may not have been sent */
+	bool cut;           /* it was aborted: bytes may not have been sent */
 	bool condemned;     /* GOAWAY with the verdict is queued */
 	uint32_t verdict;   /* the error code with which it is to end; 0: none */
 	uint64_t reset_ns;  /* when it last reset a stream; 0: it never did */

@@ -35,7 +35,7 @@ static inline void eddyi_h2_calm_count_update(struct eddyi_h2 *h2)
 		h2->verdict = NGHTTP2_ENHANCE_YOUR_CALM;
 }
 
-/* The client takes a part of a response. */
+/* Give credit for a frame of DATA, or for a response without a body. */
 static inline void eddyi_h2_calm_forget(struct eddyi_h2 *h2, size_t len)
 {
 	h2->idle_work -= h2->idle_work > 0;

@@ -54,7 +54,7 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 static void finish(struct eddyi_h2 *h2)
 {
 	struct eddyi_conn *conn = h2->conn;
-	/* A client that has been idle for so long has nothing under way. */
+	/* When an idle connection expires, no request of its client is expected under way. */
 	bool lingers = !h2->cut && (!h2->ended || h2->condemned) && !conn->parked.evicted &&
 		       !conn->parked.expired;
 
@@ -131,7 +131,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 		say_goodbye(h2);
 		busy = eddyi_sender_is_busy(&h2->sender);
 		h2->over |= !busy && eddyi_h2_output_is_empty(h2);
-		/* It makes room at once. */
+		/* An evicted connection does not wait until GOAWAY is sent. */
 		if (parked->evicted)
 			eddyi_h2_abort(h2);
 	}
@@ -146,7 +146,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	}
 	if (parked->state == EDDYI_PARKED_IDLE)
 		eddyi_parked_leave(parked);
-	/* A task that sends a frame has a guard of its own. */
+	/* eddyi_wire_send_file() guards a spliced frame. */
 	if (!busy && !h2->splicer)
 		eddyi_wire_unguard(&conn->wire);
 	else if (busy && !eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))

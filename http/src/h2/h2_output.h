@@ -29,7 +29,7 @@ bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2);
 void eddyi_h2_output_send(struct eddyi_h2 *h2);
 void eddyi_h2_output_send_soon(struct eddyi_h2 *h2);
 
-/* Submit DATA of a stream whose source has bytes, or the end. */
+/* Resume a stream that the session has deferred, as its source has bytes or the end. */
 void eddyi_h2_output_resume(struct eddyi_h2_stream *stream);
 
 /* Reads the source of a stream, as the session asks for it. */

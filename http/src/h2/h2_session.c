@@ -107,7 +107,7 @@ static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 		h2->reset_ns = eddy_loop_now();
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		have_ended(h2, find(session, frame->hd.stream_id));
-	/* Behind it: pings overtake other frames. */
+	/* The PING is queued behind GOAWAY, since the session sends PING frames first. */
 	if (frame->hd.type == NGHTTP2_GOAWAY && h2->stopping && !h2->leaving)
 		return nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, NULL);
 	return 0;
@@ -196,7 +196,7 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 		have_headers(session, frame, ends);
 		break;
 	case NGHTTP2_DATA:
-		break;
+		break; /* its bytes: have_data() */
 	case NGHTTP2_PING:
 		h2->notified |= h2->stopping && frame->hd.flags & NGHTTP2_FLAG_ACK;
 		eddyi_h2_calm_count(h2);
@@ -270,7 +270,6 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 	struct eddyi_h2 *h2 = stream->h2;
 	nghttp2_session *session = h2->session;
 	uint64_t took = stream->body.took;
-
 	int r = 0;
 
 	h2->took += len;

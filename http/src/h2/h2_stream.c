@@ -250,7 +250,6 @@ bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream)
 static void look_at_window(struct eddy_timeout *timeout)
 {
 	struct eddyi_h2_stream *stream = eddy_of(timeout, struct eddyi_h2_stream, timeout);
-
 	uint64_t acked = 0;
 
 	/* The client opens its window when it has received what is in the socket. */
@@ -522,7 +521,6 @@ struct eddyi_h2_stream *eddyi_h2_stream_new(struct eddyi_h2 *h2, int32_t id)
 	stream->stream.sent = &stream->sent;
 	stream->h2 = h2;
 	stream->id = id;
-	stream->deferred = false;
 	stream->body.max = UINT64_MAX;
 	eddy_event_init(&stream->arrived);
 	eddy_event_init(&stream->flowed);
@@ -551,7 +549,7 @@ void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost)
 	stream->lost = lost || !stream->inbox.complete;
 	eddy_event_set(&stream->arrived);
 	eddy_event_set(&stream->flowed);
-	/* One that makes room for others has been cut: its client has not left. */
+	/* An evicted connection was cut by the server: its client has not left. */
 	if (lost && !stream->h2->conn->parked.evicted &&
 	    eddyi_exchange_cancel_on(&stream->req) != EDDY_CANCEL_ON_NOTHING)
 		eddyi_exchange_leave(&stream->req);
