@@ -32,6 +32,7 @@ struct eddyi_outgoing {
 	int fd;                                   /* -1: none */
 	uint64_t device;                          /* st_dev; 0: unknown */
 	struct eddy_warmth *warmth;               /* NULL: unknown */
+	struct eddyi_window *window;              /* NULL: its owner does not keep one */
 	const char *bytes;                        /* all of the file, if it is in memory */
 	const struct eddyi_outgoing_verbs *verbs; /* NULL: close(2) closes it */
 	void *owner;                              /* for `verbs` */

@@ -48,6 +48,7 @@ static void unref(struct eddyi_open_file *file)
 {
 	if (--file->refs)
 		return;
+	eddyi_window_close(&file->window);
 	eddyi_close_now(file->fd);
 	eddyi_descriptors_give_back(NULL, false);
 	free(file->fields.headers);
@@ -308,6 +309,7 @@ static void lend(struct eddyi_open_file *file, struct eddyi_outgoing *ret_outgoi
 		.fd = file->fd,
 		.device = file->st.st_dev,
 		.warmth = &file->warmth,
+		.window = &file->window,
 		.bytes = file->bytes,
 		.verbs = &lent,
 		.owner = file,

@@ -17,6 +17,7 @@
 #include "message/cond.h"
 #include "message/digest.h"
 
+#include <eddy/internal/gather.h>
 #include <eddy/accept.h>
 #include <eddy/list.h>
 #include <eddy/open_files.h>
@@ -45,6 +46,7 @@ struct eddyi_open_file {
 	struct eddyi_res_fields fields; /* .headers is NULL before the first response */
 	struct eddyi_digests digests;   /* those that were asked for */
 	struct eddy_warmth warmth;
+	struct eddyi_window window;
 	char *bytes; /* all of a small file; NULL before it is first sent as it is */
 	size_t len;
 	char path[];

@@ -12,6 +12,7 @@
 #include "message/rules.h"
 #include "wire/sender.h"
 
+#include <eddy/internal/gather.h>
 #include <nghttp2/nghttp2.h>
 
 /* Settings of the server. Windows grow to their maximum as handlers take the bytes. */
@@ -57,22 +58,14 @@ struct eddyi_h2_stream {
 	bool head_due;
 	bool deferred;              /* the session waits for the source */
 	bool last;                  /* nothing follows the source */
-	bool has_ended;             /* its end is in the output, or in the frame of `splice` */
+	bool has_ended;             /* its end is in the output */
 	bool cold;                  /* the next bytes of `file` have to be read by the task */
 	struct eddy_str bytes;      /* the source: these, and then */
 	struct eddy_transfer *file; /* a part of this file; NULL: none */
 	struct eddy_event flowed;   /* set if its task has something to do for the source */
-
-	/* A large frame of DATA, which its task sends without a copy. */
-	enum {
-		EDDYI_H2_SPLICE_NONE,
-		EDDYI_H2_SPLICE_ASKED, /* by the session */
-		EDDYI_H2_SPLICE_DUE,   /* its task sends it, when the output is empty */
-		EDDYI_H2_SPLICE_SENT,
-		EDDYI_H2_SPLICE_DROPPED, /* nothing of it was sent */
-	} splice;
-	size_t splice_len; /* of the file */
-	char frame_head[EDDYI_H2_FRAME_HEAD];
+	uint64_t copied_until;      /* in `file`: what is before is not looked for in its window */
+	struct eddy_warmth warmth;  /* of `file` and its window, unless they are kept open */
+	struct eddyi_window window;
 
 	struct eddyi_pace pace;
 	bool is_slow;                /* at its last check */
@@ -84,8 +77,7 @@ struct eddyi_h2_stream {
 };
 
 /* Invariants:
- * 1. `output` does not move while it has bytes. The session is not asked for more while `splicer`
- *    has a frame due. The task of `splicer` clears it, at the latest when its response ends.
+ * 1. `output` does not move while it has bytes.
  * 2. It is freed when `over` is set, no stream has a task, and the sender is not busy. */
 struct eddyi_h2 {
 	struct eddyi_conn *conn;
@@ -99,12 +91,12 @@ struct eddyi_h2 {
 	struct eddyi_sender sender;
 	char *output; /* frames, of which the first `output_at` bytes have been sent */
 	size_t output_at, output_len, output_size;
-	struct eddy_str large;           /* the session's next frame, if the output has no room */
-	bool is_bulk;                    /* there was more than the output had room for */
-	size_t turn_left;                /* bytes that it may still send in this turn of the loop */
-	struct eddyi_h2_stream *splicer; /* whose task sends a frame; NULL: none */
-	uint32_t owed;           /* bytes that were sent so, and that the session does not count */
-	struct eddy_timer flush; /* sends what tasks of this turn have put into the output */
+	struct eddy_str large;       /* the session's next frame, if the output has no room */
+	bool is_bulk;                /* there was more than the output had room for */
+	size_t turn_left;            /* bytes that it may still send in this turn of the loop */
+	struct eddyi_gather *gather; /* while frames may be gathered for one send; otherwise NULL */
+	const char *found;           /* the pages of the next frame that is gathered */
+	struct eddy_timer flush;     /* sends what tasks of this turn have put into the output */
 
 	bool is_quick;     /* a large part of a body has just arrived */
 	uint64_t received; /* bytes of bodies */
@@ -187,11 +179,15 @@ static inline bool eddyi_h2_stream_has_more(const struct eddyi_h2_stream *stream
  * Return: bytes; -EAGAIN if there are none for now; -errno. */
 ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t len);
 
-/* Whether a frame of `len` bytes is better sent without a copy: a part of a file. */
-bool eddyi_h2_stream_can_splice(const struct eddyi_h2_stream *stream, size_t len);
+/* Whether its next bytes are better sent without a copy: they are of a file. */
+bool eddyi_h2_stream_is_bulk(const struct eddyi_h2_stream *stream);
 
-/* Have its task send the next `len` bytes, or what is left of the file. Return: bytes. */
-size_t eddyi_h2_stream_splice(struct eddyi_h2_stream *stream, size_t len);
+/* Find the next bytes of its file, for eddyi_gather_add_pages(). Never suspends.
+ * Return: NULL if they can't be sent without a copy. */
+const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream);
+
+/* Take at most `len` bytes that were found. Return: bytes. */
+size_t eddyi_h2_stream_skip(struct eddyi_h2_stream *stream, size_t len);
 
 /* Whether the client lets it send nothing. */
 bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream);

@@ -46,7 +46,7 @@ void eddyi_h2_abort(struct eddyi_h2 *h2)
 		return;
 	h2->over = h2->cut = true;
 	eddy_op_cancel(&h2->sender.op);
-	/* That also ends a task that sends a frame, and the receive. */
+	/* That also ends the receive. */
 	eddyi_shutdown_now(h2->conn->wire.fd, SHUT_RDWR);
 	close_streams(h2);
 }
@@ -146,8 +146,7 @@ void eddyi_h2_settle(struct eddyi_h2 *h2)
 	}
 	if (parked->state == EDDYI_PARKED_IDLE)
 		eddyi_parked_leave(parked);
-	/* eddyi_wire_send_file() guards a spliced frame. */
-	if (!busy && !h2->splicer)
+	if (!busy)
 		eddyi_wire_unguard(&conn->wire);
 	else if (busy && !eddyi_is_limited_by(parked->timeout, &conn->wire.clocks->write))
 		eddyi_wire_guard(&conn->wire, &conn->wire.clocks->write);

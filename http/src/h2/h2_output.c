@@ -16,9 +16,14 @@
 
 /* ---- packing ---- */
 
+static bool is_gathering(const struct eddyi_h2 *h2)
+{
+	return h2->gather && h2->gather->pipe;
+}
+
 static size_t room_of(const struct eddyi_h2 *h2)
 {
-	return h2->output_size - h2->output_len;
+	return is_gathering(h2) ? eddyi_gather_room(h2->gather) : h2->output_size - h2->output_len;
 }
 
 static bool allocate(struct eddyi_h2 *h2)
@@ -39,15 +44,20 @@ static void free_output(struct eddyi_h2 *h2)
 	h2->output_at = h2->output_len = h2->output_size = 0;
 }
 
-static bool is_splicing(const struct eddyi_h2 *h2)
-{
-	return h2->splicer && h2->splicer->splice == EDDYI_H2_SPLICE_DUE;
-}
-
 static void put(struct eddyi_h2 *h2, struct eddy_str bytes)
 {
+	if (is_gathering(h2)) {
+		eddyi_gather_add(h2->gather, bytes);
+		return;
+	}
 	memcpy(h2->output + h2->output_len, bytes.ptr, bytes.len);
 	h2->output_len += bytes.len;
+}
+
+/* Whether there may be room for another frame. */
+static bool has_room(const struct eddyi_h2 *h2)
+{
+	return room_of(h2) >= (is_gathering(h2) ? EDDYI_H2_FRAME_HEAD : FRAME_ROOM);
 }
 
 void eddyi_h2_output_pack(struct eddyi_h2 *h2)
@@ -55,8 +65,7 @@ void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 	const uint8_t *bytes;
 	ssize_t len = 0;
 
-	if (h2->over || h2->failed || is_splicing(h2) ||
-	    (!h2->large.len && !nghttp2_session_want_write(h2->session)))
+	if (h2->over || h2->failed || (!h2->large.len && !nghttp2_session_want_write(h2->session)))
 		return;
 	/* A frame that was larger than the room goes first. */
 	if (h2->large.len && h2->output)
@@ -66,7 +75,7 @@ void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 	if (h2->large.len && !h2->failed)
 		put(h2, h2->large);
 	h2->large.len = 0;
-	while (!h2->failed && room_of(h2) >= FRAME_ROOM &&
+	while (!h2->failed && has_room(h2) &&
 	       (len = nghttp2_session_mem_send(h2->session, &bytes))) {
 		h2->failed = len < 0;
 		if (h2->failed)
@@ -80,27 +89,52 @@ void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 	}
 }
 
-ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_t len,
-			     uint32_t *flags, nghttp2_data_source *source, void *arg)
+/* Begin to gather, if the frames before leave room. */
+static bool begin_to_gather(struct eddyi_h2 *h2)
 {
-	struct eddyi_h2_stream *stream = nghttp2_session_get_stream_user_data(session, id);
-	struct eddyi_h2 *h2 = arg;
-	int64_t window = eddyi_h2_output_window(h2);
+	if (h2->output_len > EDDYI_GATHER_ROOM || !eddyi_gather_begin(h2->gather))
+		return false;
+	put(h2, eddy_str(h2->output, h2->output_len));
+	h2->output_len = 0;
+	return true;
+}
+
+/* Find up to `len` bytes of a file for a frame that is gathered with others.
+ * Return: bytes; 0 if they have to be copied; NGHTTP2_ERR_PAUSE if other frames go first. */
+static ssize_t gather(struct eddyi_h2_stream *stream, size_t len)
+{
+	struct eddyi_h2 *h2 = stream->h2;
+	size_t room;
+
+	/* Without the sender, only little is put into the output. */
+	if (!h2->gather)
+		return NGHTTP2_ERR_PAUSE;
+	h2->found = eddyi_h2_stream_find(stream);
+	if (!h2->found)
+		return is_gathering(h2) ? NGHTTP2_ERR_PAUSE : 0;
+	if (!is_gathering(h2) && !begin_to_gather(h2)) {
+		h2->found = NULL;
+		return h2->output_len ? NGHTTP2_ERR_PAUSE : 0;
+	}
+	room = eddyi_gather_room_for_pages(h2->gather, EDDYI_H2_FRAME_HEAD, h2->found);
+	if (len > room && room >= EDDYI_H2_DATA_MAX)
+		len = room;
+	if (len > room) {
+		h2->found = NULL;
+		return NGHTTP2_ERR_PAUSE;
+	}
+	return (ssize_t)eddyi_h2_stream_skip(stream, len);
+}
+
+/* Copy up to `len` bytes behind the place of the frame's head. Return: bytes; NGHTTP2_ERR_PAUSE,
+ * likewise; NGHTTP2_ERR_DEFERRED if there are none for now. */
+static ssize_t copy(struct eddyi_h2_stream *stream, size_t len)
+{
+	struct eddyi_h2 *h2 = stream->h2;
 	ssize_t taken;
 
-	(void)buf;
-	(void)source;
-	if (!stream)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	if (window <= 0)
+	if (is_gathering(h2))
 		return NGHTTP2_ERR_PAUSE;
-	len = len < (size_t)window ? len : (size_t)window;
-	if (eddyi_h2_stream_can_splice(stream, len)) {
-		taken = (ssize_t)eddyi_h2_stream_splice(stream, len);
-		*flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-		*flags |= stream->has_ended ? NGHTTP2_DATA_FLAG_EOF : 0;
-		return taken;
-	}
 	if (len > EDDYI_H2_DATA_MAX)
 		len = EDDYI_H2_DATA_MAX;
 	if (room_of(h2) < EDDYI_H2_FRAME_HEAD + len + FRAME_ROOM) {
@@ -109,35 +143,29 @@ ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf,
 	}
 	taken = eddyi_h2_stream_take(stream, h2->output + h2->output_len + EDDYI_H2_FRAME_HEAD,
 				     len);
-	if (taken < 0) {
-		stream->deferred = true;
-		return NGHTTP2_ERR_DEFERRED;
-	}
-	*flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-	if (stream->has_ended)
-		*flags |= NGHTTP2_DATA_FLAG_EOF;
-	return taken;
+	stream->deferred = taken < 0;
+	return taken < 0 ? NGHTTP2_ERR_DEFERRED : taken;
 }
 
-/* Have its task send a frame, and ask again until it is done. */
-static int send_spliced(struct eddyi_h2_stream *stream, const uint8_t *head)
+ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf, size_t len,
+			     uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
-	struct eddyi_h2 *h2 = stream->h2;
-	bool sent = stream->splice == EDDYI_H2_SPLICE_SENT;
+	struct eddyi_h2_stream *stream = nghttp2_session_get_stream_user_data(session, id);
+	ssize_t taken;
 
-	if (stream->splice == EDDYI_H2_SPLICE_ASKED) {
-		memcpy(stream->frame_head, head, EDDYI_H2_FRAME_HEAD);
-		stream->splice = EDDYI_H2_SPLICE_DUE;
-		h2->splicer = stream;
-		eddy_event_set(&stream->flowed);
-	}
-	if (stream->splice == EDDYI_H2_SPLICE_DUE)
-		return NGHTTP2_ERR_WOULDBLOCK;
-	stream->splice = EDDYI_H2_SPLICE_NONE;
-	h2->splicer = NULL;
-	if (sent)
-		eddyi_h2_calm_forget(h2, stream->splice_len);
-	return sent ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	(void)buf;
+	(void)source;
+	(void)arg;
+	if (!stream)
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	taken = eddyi_h2_stream_is_bulk(stream) ? gather(stream, len) : 0;
+	if (!taken)
+		taken = copy(stream, len);
+	if (taken >= 0)
+		*flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+	if (taken >= 0 && stream->has_ended)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	return taken;
 }
 
 int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head,
@@ -148,13 +176,12 @@ int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const u
 	struct eddyi_h2 *h2 = arg;
 
 	(void)source;
-	/* Its task has ended: the frame was not sent. */
-	if (!stream)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	if (stream->splice != EDDYI_H2_SPLICE_NONE)
-		return send_spliced(stream, head);
-	memcpy(h2->output + h2->output_len, head, EDDYI_H2_FRAME_HEAD);
-	h2->output_len += EDDYI_H2_FRAME_HEAD + len;
+	put(h2, eddy_str((const char *)head, EDDYI_H2_FRAME_HEAD));
+	if (h2->found)
+		eddyi_gather_add_pages(h2->gather, h2->found, len);
+	else
+		h2->output_len += len;
+	h2->found = NULL;
 	if (len >= EDDYI_H2_DATA_MIN || !eddyi_h2_stream_has_more(stream))
 		eddyi_h2_calm_forget(h2, len);
 	return 0;
@@ -176,16 +203,52 @@ static struct eddyi_h2 *h2_of(struct eddyi_sender *sender)
 	return eddy_of(sender, struct eddyi_h2, sender);
 }
 
+static void sent(struct eddyi_h2 *h2, size_t len)
+{
+	h2->turn_left -= len < h2->turn_left ? len : h2->turn_left;
+	h2->conn->wire.sent += len;
+	eddy_timeout_touch(&h2->conn->wire.timeout);
+}
+
+/* Send what was gathered. The output gets what the socket does not take. */
+static void send_gathered(struct eddyi_h2 *h2, struct eddyi_gather *gather)
+{
+	struct eddy_str rest;
+
+	free_output(h2);
+	h2->failed |= eddyi_gather_send(gather, h2->conn->wire.fd, &rest) < 0;
+	sent(h2, gather->len - rest.len);
+	h2->sender.is_full |= rest.len;
+	h2->output = (char *)rest.ptr;
+	h2->output_len = h2->output_size = rest.len;
+}
+
+/* Pack frames, of which those are sent at once that can be gathered. */
+static void pack_and_gather(struct eddyi_h2 *h2)
+{
+	bool has_gathered = true;
+
+	while (has_gathered && h2->turn_left && h2->output_at == h2->output_len) {
+		struct eddyi_gather gather;
+
+		gather.pipe = NULL;
+		free_output(h2);
+		h2->gather = &gather;
+		eddyi_h2_output_pack(h2);
+		h2->gather = NULL;
+		has_gathered = gather.pipe;
+		if (has_gathered)
+			send_gathered(h2, &gather);
+	}
+}
+
 static struct eddy_str next(struct eddyi_sender *sender)
 {
 	struct eddyi_h2 *h2 = h2_of(sender);
 
 	if (h2->output_at == h2->output_len) {
 		free_output(h2);
-		if (is_splicing(h2))
-			eddy_event_set(&h2->splicer->flowed);
-		else if (h2->turn_left)
-			eddyi_h2_output_pack(h2);
+		pack_and_gather(h2);
 	}
 	if (!h2->output)
 		return EDDY_STR("");
@@ -197,9 +260,7 @@ static void take(struct eddyi_sender *sender, size_t len)
 	struct eddyi_h2 *h2 = h2_of(sender);
 
 	h2->output_at += len;
-	h2->turn_left -= len < h2->turn_left ? len : h2->turn_left;
-	h2->conn->wire.sent += len;
-	eddy_timeout_touch(&h2->conn->wire.timeout);
+	sent(h2, len);
 }
 
 static void ended(struct eddyi_sender *sender, int error)
@@ -238,7 +299,7 @@ void eddyi_h2_output_deinit(struct eddyi_h2 *h2)
 
 bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2)
 {
-	return h2->output_at == h2->output_len && !h2->large.len && !h2->splicer &&
+	return h2->output_at == h2->output_len && !h2->large.len &&
 	       !nghttp2_session_want_write(h2->session);
 }
 

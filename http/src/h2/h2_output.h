@@ -4,23 +4,15 @@
 
 #include "h2.h"
 
-/* The most data of a frame: larger ones delay other streams. Only those without a copy, which take
- * a task, are larger. */
+/* The most data of a frame, by a copy or without one: larger ones delay other streams. */
 #define EDDYI_H2_DATA_MAX (16 * EDDY_KIB)
-#define EDDYI_H2_SPLICE_MIN (64 * EDDY_KIB)
-#define EDDYI_H2_SPLICE_MAX (256 * EDDY_KIB)
+#define EDDYI_H2_BULK_MAX (256 * EDDY_KIB)
 
 void eddyi_h2_output_init(struct eddyi_h2 *h2);
 void eddyi_h2_output_deinit(struct eddyi_h2 *h2);
 
 /* Have the session write its frames into the output, as far as there is room. Never suspends. */
 void eddyi_h2_output_pack(struct eddyi_h2 *h2);
-
-/* Bytes that the window of the connection lets come. */
-static inline int64_t eddyi_h2_output_window(const struct eddyi_h2 *h2)
-{
-	return nghttp2_session_get_remote_window_size(h2->session) - (int64_t)h2->owed;
-}
 
 /* Whether nothing is left to be packed or sent. */
 bool eddyi_h2_output_is_empty(const struct eddyi_h2 *h2);

@@ -18,10 +18,12 @@
 /* Limit of received bytes that are gathered for a file rather than written as they are. */
 #define GATHER_MAX ((size_t)(4 * EDDY_KIB))
 #define PAGE ((size_t)(4 * EDDY_KIB))
-/* The time for one frame that is spliced. */
-#define FRAME_NS (30 * EDDY_SECOND)
-/* No frames are spliced beyond this window of the client's. */
-#define WINDOW_MAX (INT32_MAX / 2)
+/* Smaller parts of files are copied. */
+#define BULK_MIN (8 * EDDY_KIB)
+/* Bytes of a file that are looked for in the page cache together. */
+#define WARM_STEP ((size_t)EDDY_MIB)
+/* Where they are not in it, so much is copied before others are looked for. */
+#define COPY_STEP (256 * EDDY_KIB)
 #define PAGES_MIN ((size_t)(32 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
 #define COLD_STEP ((size_t)(64 * EDDY_KIB))
@@ -243,7 +245,7 @@ bool eddyi_h2_stream_is_shut(const struct eddyi_h2_stream *stream)
 	nghttp2_session *session = stream->h2->session;
 
 	return nghttp2_session_get_stream_remote_window_size(session, stream->id) <= 0 ||
-	       eddyi_h2_output_window(stream->h2) <= 0;
+	       nghttp2_session_get_remote_window_size(session) <= 0;
 }
 
 /* Its connection has a timeout of its own. */
@@ -296,93 +298,41 @@ static int read_cold(struct eddyi_h2_stream *stream, char **buf)
 	return 0;
 }
 
-bool eddyi_h2_stream_can_splice(const struct eddyi_h2_stream *stream, size_t len)
+bool eddyi_h2_stream_is_bulk(const struct eddyi_h2_stream *stream)
 {
 	const struct eddy_transfer *file = stream->file;
 
-	nghttp2_session *session = stream->h2->session;
-
-	/* The session counts the frame when it is sent: a client may open its windows before. */
-	return file && !stream->bytes.len && !stream->cold &&
-	       nghttp2_session_get_stream_remote_window_size(session, stream->id) < WINDOW_MAX &&
-	       nghttp2_session_get_remote_window_size(session) < WINDOW_MAX &&
-	       len >= EDDYI_H2_SPLICE_MIN && file->len - file->moved >= EDDYI_H2_SPLICE_MIN &&
-	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
+	return file && !stream->bytes.len && !stream->cold && file->len >= BULK_MIN &&
+	       file->moved >= stream->copied_until && !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
-size_t eddyi_h2_stream_splice(struct eddyi_h2_stream *stream, size_t len)
+const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream)
+{
+	struct eddyi_window *kept = stream->req.res.file.window;
+	uint64_t left = stream->file->len - stream->file->moved;
+	const char *found =
+		eddyi_window_find(kept ? kept : &stream->window, stream->file,
+				  left < WARM_STEP ? (size_t)left : WARM_STEP);
+
+	if (!found)
+		stream->copied_until = stream->file->moved + COPY_STEP;
+	return found;
+}
+
+size_t eddyi_h2_stream_skip(struct eddyi_h2_stream *stream, size_t len)
 {
 	uint64_t left = stream->file->len - stream->file->moved;
 
-	stream->splice = EDDYI_H2_SPLICE_ASKED;
-	stream->splice_len = left < len ? (size_t)left : len;
-	stream->has_ended = stream->last && stream->splice_len == left;
-	return stream->splice_len;
-}
-
-/* Whether its task has to send a frame, and nothing is to be sent before. */
-static bool may_splice(const struct eddyi_h2_stream *stream)
-{
-	const struct eddyi_h2 *h2 = stream->h2;
-
-	return stream->splice == EDDYI_H2_SPLICE_DUE && h2->output_at == h2->output_len &&
-	       !eddyi_sender_is_busy(&h2->sender);
-}
-
-/* Send the frame that is due. The client may reset the stream meanwhile: then the session forgets
- * the frame, also for the window of the connection. Suspends. Return: 0, -errno. */
-static int send_frame(struct eddyi_h2_stream *stream)
-{
-	struct eddy_transfer *file = stream->file, part = *file;
-	struct eddyi_h2 *h2 = stream->h2;
-	struct eddy_scope shield;
-	int r;
-
-	part.head = eddy_str(stream->frame_head, EDDYI_H2_FRAME_HEAD);
-	part.offset = file->offset + file->moved;
-	part.len = stream->splice_len;
-	part.moved = 0;
-	if (eddy_is_cancelled())
-		return -ECANCELED;
-	/* Other requests need the connection, so the frame is completed when this one is cancelled. */
-	eddy_scope_begin(&shield,
-			 &(struct eddy_scope_options){ .shielded = true, .timeout_ns = FRAME_NS });
-	r = eddyi_wire_send_file(&h2->conn->wire, &part);
-	eddy_scope_end(&shield);
-	if (r < 0) {
-		/* Half a frame can't be taken back. */
-		eddyi_h2_abort(h2);
-		return r;
-	}
-	file->moved += part.len;
-	stream->sent += part.len;
-	if (file->moved == file->len)
-		stream->file = NULL;
-	stream->splice = EDDYI_H2_SPLICE_SENT;
-	if (stream->closed) {
-		h2->owed += (uint32_t)part.len;
-		h2->splicer = NULL;
-	}
-	eddyi_h2_output_pack(h2);
-	return 0;
-}
-
-/* Its task sends no frame any more. */
-static void end_splice(struct eddyi_h2_stream *stream)
-{
-	if (stream->h2->splicer != stream)
-		return;
-	stream->h2->splicer = NULL;
-	if (stream->splice != EDDYI_H2_SPLICE_DUE)
-		return;
-	stream->splice = EDDYI_H2_SPLICE_DROPPED;
-	stream->has_ended = false;
-}
-
-/* Whether all of the response is in the output, or has been sent. */
-static bool is_whole(const struct eddyi_h2_stream *stream)
-{
-	return stream->has_ended && stream->splice != EDDYI_H2_SPLICE_DUE;
+	if (len > left)
+		len = (size_t)left;
+	stream->file->moved += len;
+	stream->sent += len;
+	if (len < left)
+		return len;
+	stream->file = NULL;
+	stream->has_ended = stream->last;
+	eddy_event_set(&stream->flowed);
+	return len;
 }
 
 /* Have the session send the source. Return: 0, -errno. */
@@ -396,10 +346,8 @@ static int flow(struct eddyi_h2_stream *stream)
 		eddy_event_clear(&stream->flowed);
 		eddyi_h2_output_resume(stream);
 		eddyi_h2_output_pack(stream->h2);
-		if (!is_whole(stream) && (stream->closed || is_shut_for_good(stream))) {
+		if (!stream->has_ended && (stream->closed || is_shut_for_good(stream))) {
 			r = -ECONNRESET;
-		} else if (may_splice(stream)) {
-			r = send_frame(stream);
 		} else if (stream->cold && !stream->bytes.len) {
 			r = read_cold(stream, &buf);
 		} else if (is_waiting(stream)) {
@@ -411,10 +359,10 @@ static int flow(struct eddyi_h2_stream *stream)
 	}
 	/* A response of which a part is missing does not end. */
 	stream->last &= r == 0;
-	end_splice(stream);
 	stream->bytes = EDDY_STR("");
 	stream->file = NULL;
 	stream->cold = false;
+	eddyi_window_close(&stream->window);
 	free(buf);
 	eddyi_h2_output_send_soon(stream->h2);
 	return r;
@@ -439,6 +387,11 @@ static int put(struct eddy_req *req, struct eddy_str bytes, struct eddy_transfer
 	stream->bytes = bytes;
 	stream->file = file;
 	stream->last = last;
+	stream->copied_until = 0;
+	if (file && !file->warmth) {
+		stream->warmth = (struct eddy_warmth){ 0 };
+		file->warmth = &stream->warmth;
+	}
 	return flow(stream);
 }
 
@@ -545,7 +498,7 @@ void eddyi_h2_stream_close(struct eddyi_h2_stream *stream, bool lost)
 		return;
 	}
 	/* An error code does not tell: a client may leave with NO_ERROR. */
-	lost |= !is_whole(stream);
+	lost |= !stream->has_ended;
 	stream->lost = lost || !stream->inbox.complete;
 	eddy_event_set(&stream->arrived);
 	eddy_event_set(&stream->flowed);

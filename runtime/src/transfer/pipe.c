@@ -54,13 +54,16 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 }
 
 /* Without privilege, a user may own 64 MiB of pipe buffers; larger sizes then fail with EPERM. */
-static void resize(int fd, size_t wanted)
+static size_t resize(int fd, size_t wanted)
 {
 	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };
+	int granted;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (sizes[i] <= wanted && eddyi_fcntl_now(fd, F_SETPIPE_SZ, (int)sizes[i]) > 0)
-			return;
+			break;
+	granted = eddyi_fcntl_now(fd, F_GETPIPE_SZ, 0);
+	return granted > 0 ? (size_t)granted : 0;
 }
 
 /* Take a kept pipe of the current size. */
@@ -106,7 +109,7 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 		.write_fd = fds[1],
 		.wanted = eddy_transfer_options()->pipe_size,
 	};
-	resize(fds[1], pipe->wanted);
+	pipe->size = resize(fds[1], pipe->wanted);
 	atomic_fetch_add_explicit(&pipes_open, 1, memory_order_relaxed);
 	*ret_pipe = pipe;
 	return 0;

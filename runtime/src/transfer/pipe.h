@@ -9,6 +9,7 @@ struct eddyi_pipe {
 	int read_fd;
 	int write_fd;
 	size_t wanted; /* requested size in bytes */
+	size_t size;   /* what the kernel has granted */
 };
 
 /* Take a pipe of .pipe_size (technique.h), or the size that the kernel still grants this user.

@@ -319,6 +319,12 @@ static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness
 	return true;
 }
 
+bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len)
+{
+	return is_warm(transfer, coldness_of(transfer->file, transfer->device),
+		       transfer->offset + transfer->moved, len);
+}
+
 static _Atomic uint64_t memory; /* 0: that of the machine */
 
 void eddyi_transfer_set_memory(uint64_t bytes)

@@ -128,6 +128,8 @@ EDDYI_NOW(ssize_t, pwrite, (int fd, const void *buf, size_t len, off_t offset),
 	  (fd, buf, len, offset))
 EDDYI_NOW(ssize_t, preadv2, (int fd, const struct iovec *iov, int count, off_t offset, int flags),
 	  (fd, iov, count, offset, flags))
+EDDYI_NOW(ssize_t, vmsplice, (int out, const struct iovec *iov, size_t count, unsigned flags),
+	  (out, iov, count, flags))
 EDDYI_NOW(ssize_t, splice, (int in, off64_t *in_offset, int out, off64_t *out_offset, size_t len,
 	  unsigned flags), (in, in_offset, out, out_offset, len, flags))
 

@@ -23,6 +23,10 @@ EDDY_API void eddyi_transfer_set_memory(uint64_t bytes);
 EDDY_API ssize_t eddyi_transfer_read_now(int file, uint64_t device, void *buf, size_t len,
 					 uint64_t offset);
 
+/* Check whether the next `len` bytes of a transfer to a socket are in the page cache. Never
+ * suspends. */
+EDDY_API bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len);
+
 /* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
  * ring. Suspends. For bodies that are small, or encoded before they are sent.
  * Return: 0; -ENODATA if the file ends first; -EIO, -ECANCELED. */

@@ -1,0 +1,70 @@
+/* eddy/internal/gather.h: send memory and parts of files together, without a copy of the files; for
+ * eddy's own layers. The kernel gets pages of the page cache by vmsplice(2), as by splice(2). */
+#ifndef EDDY_INTERNAL_GATHER_H
+#define EDDY_INTERNAL_GATHER_H
+
+#include <eddy/str.h>
+#include <eddy/transfer.h>
+#include <sys/uio.h>
+
+EDDY_BEGIN_DECLS
+
+/* ---- parts of files ---- */
+
+/* The part of a file that is mapped. Set to zero at first. */
+struct eddyi_window {
+	char *at; /* NULL: none */
+	uint64_t offset;
+	size_t len;
+};
+
+/* Find the next bytes of a transfer to a socket, if eddyi_gather_add_pages() may take them: they
+ * are in the page cache and get mapped in the window. Never suspends. Nobody may read them there,
+ * since the file may be truncated.
+ * Return: NULL if not; otherwise they stay there until the window moves. */
+EDDY_API const char *eddyi_window_find(struct eddyi_window *window,
+				       const struct eddy_transfer *transfer, size_t len);
+
+EDDY_API void eddyi_window_close(struct eddyi_window *window);
+
+/* ---- what is sent together ---- */
+
+#define EDDYI_GATHER_PARTS_MAX 160
+#define EDDYI_GATHER_ROOM ((size_t)1024)
+
+struct eddyi_pipe;
+
+/* It is begun, filled and sent without a suspension between. Set to zero at first. */
+struct eddyi_gather {
+	struct eddyi_pipe *pipe; /* NULL: it has not begun */
+	size_t slots;            /* pages that the pipe still has room for */
+	size_t len;
+	size_t count;
+	struct iovec parts[EDDYI_GATHER_PARTS_MAX];
+};
+
+/* Begin. Return: whether it can: there is a pipe, and the loop's technique lets it. */
+EDDY_API bool eddyi_gather_begin(struct eddyi_gather *gather);
+
+/* Get the room for bytes to be copied: at first, at least EDDYI_GATHER_ROOM. */
+EDDY_API size_t eddyi_gather_room(const struct eddyi_gather *gather);
+
+/* Get the room for bytes of a window, behind a copy of `before` bytes. */
+EDDY_API size_t eddyi_gather_room_for_pages(const struct eddyi_gather *gather, size_t before,
+					    const char *at);
+
+/* Add a copy of bytes. */
+EDDY_API void eddyi_gather_add(struct eddyi_gather *gather, struct eddy_str bytes);
+
+/* Add bytes of a window. */
+EDDY_API void eddyi_gather_add_pages(struct eddyi_gather *gather, const char *at, size_t len);
+
+/* Send all to a non-blocking socket. Never suspends. `ret_rest` gets a copy of the bytes that it
+ * does not take, which the caller frees; its ptr is NULL if there are none.
+ * Return: 0; -ENODATA if a file has been truncated: not all was sent, and the rest is lost; -ENOMEM,
+ * likewise. An error of the socket leaves all bytes to the rest. */
+EDDY_API int eddyi_gather_send(struct eddyi_gather *gather, int socket, struct eddy_str *ret_rest);
+
+EDDY_END_DECLS
+
+#endif
