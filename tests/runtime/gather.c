@@ -3,7 +3,12 @@
 
 #include <eddy/internal/gather.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #define PAGE ((size_t)4096)
 
@@ -284,6 +289,27 @@ TASK_TEST(gather, a_technique_that_copies_does_not_begin)
 	EXPECT_EQ(eddy_transfer_configure(NULL), 0);
 	EXPECT(eddyi_gather_begin(&gather));
 	EXPECT_EQ(eddyi_gather_send(&gather, -1, &(struct eddy_str){ 0 }), 0);
+	return 0;
+}
+
+/* Some containers refuse the call; gVisor does not have it. */
+TASK_TEST(gather, a_kernel_that_refuses_is_asked_once)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_vmsplice, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = COUNT(code), .filter = code };
+	struct eddyi_gather gather = { 0 };
+
+	EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+	for (int i = 0; i < 2; i++) {
+		EXPECT(!eddyi_gather_begin(&gather));
+		EXPECT(!gather.pipe);
+	}
 	return 0;
 }
 

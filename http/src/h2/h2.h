@@ -179,8 +179,8 @@ static inline bool eddyi_h2_stream_has_more(const struct eddyi_h2_stream *stream
  * Return: bytes; -EAGAIN if there are none for now; -errno. */
 ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t len);
 
-/* Whether its next bytes are better sent without a copy: they are of a file. */
-bool eddyi_h2_stream_is_bulk(const struct eddyi_h2_stream *stream);
+/* Whether its next bytes may be sent without a copy: they are of a file, and not encrypted. */
+bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream);
 
 /* Find the next bytes of its file, for eddyi_gather_add_pages(). Never suspends.
  * Return: NULL if they can't be sent without a copy. */

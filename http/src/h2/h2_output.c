@@ -158,7 +158,7 @@ ssize_t eddyi_h2_output_read(nghttp2_session *session, int32_t id, uint8_t *buf,
 	(void)arg;
 	if (!stream)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	taken = eddyi_h2_stream_is_bulk(stream) ? gather(stream, len) : 0;
+	taken = eddyi_h2_stream_may_gather(stream) ? gather(stream, len) : 0;
 	if (!taken)
 		taken = copy(stream, len);
 	if (taken >= 0)

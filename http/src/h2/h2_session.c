@@ -363,7 +363,7 @@ static ssize_t frame_size(nghttp2_session *session, uint8_t type, int32_t id,
 		size = (size_t)session_window;
 	if (size > (size_t)stream_window)
 		size = (size_t)stream_window;
-	if (stream && eddyi_h2_stream_is_bulk(stream))
+	if (stream && eddyi_h2_stream_may_gather(stream))
 		most = EDDYI_H2_BULK_MAX;
 	return (ssize_t)(size < most ? size : most);
 }

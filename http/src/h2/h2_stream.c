@@ -298,21 +298,21 @@ static int read_cold(struct eddyi_h2_stream *stream, char **buf)
 	return 0;
 }
 
-bool eddyi_h2_stream_is_bulk(const struct eddyi_h2_stream *stream)
+bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream)
 {
 	const struct eddy_transfer *file = stream->file;
 
 	return file && !stream->bytes.len && !stream->cold && file->len >= BULK_MIN &&
-	       file->moved >= stream->copied_until && !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
+	       file->moved >= stream->copied_until &&
+	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
 const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream)
 {
 	struct eddyi_window *kept = stream->req.res.file.window;
 	uint64_t left = stream->file->len - stream->file->moved;
-	const char *found =
-		eddyi_window_find(kept ? kept : &stream->window, stream->file,
-				  left < WARM_STEP ? (size_t)left : WARM_STEP);
+	const char *found = eddyi_window_find(kept ? kept : &stream->window, stream->file,
+					      left < WARM_STEP ? (size_t)left : WARM_STEP);
 
 	if (!found)
 		stream->copied_until = stream->file->moved + COPY_STEP;

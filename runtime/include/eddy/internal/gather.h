@@ -19,8 +19,8 @@ struct eddyi_window {
 };
 
 /* Find the next bytes of a transfer to a socket, if eddyi_gather_add_pages() may take them: they
- * are in the page cache and get mapped in the window. Never suspends. Nobody may read them there,
- * since the file may be truncated.
+ * are in the page cache and get mapped in the window. Never suspends. The program
+ * must not read them there: if the file was truncated, that is a SIGBUS.
  * Return: NULL if not; otherwise they stay there until the window moves. */
 EDDY_API const char *eddyi_window_find(struct eddyi_window *window,
 				       const struct eddy_transfer *transfer, size_t len);
