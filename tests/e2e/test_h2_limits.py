@@ -133,6 +133,20 @@ class Limits(H2Case):
             self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
             self.assertEqual(wire.ask().status, 200)
 
+    def test_pings_open_no_window(self):
+        """Their answers are no progress of a response that is not taken."""
+        with self.h2(self.limits(write_timeout=400), manual=True) as wire:
+            stream = wire.begin('GET', '/big/200000')
+            wire.h2.increment_flow_control_window(MIB)
+            wire.flush()
+            until = time.monotonic() + 20
+            with self.assertRaises(Reset) as caught:
+                while time.monotonic() < until:
+                    wire.sync()
+                    wire.check(stream)
+                    time.sleep(0.05)
+            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+
     def test_a_client_that_reads_nothing(self):
         server = self.serve('--write_timeout', 400, program='limits', log='debug')
         with self.h2(server, settings={4: 1 << 30}) as wire:
@@ -189,6 +203,24 @@ class Limits(H2Case):
             self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
             self.assertEqual([last for _, last in wire.goaways], [2**31 - 1, stream])
             self.assertEqual(idle.read_end(), [h2wire.NO_ERROR] * 2)
+        self.assertEqual(server.wait(), 0)
+
+    def test_no_request_is_handled_after_the_end(self):
+        """Not even while one is in progress."""
+        server = self.limits()
+        with self.h2(server) as wire:
+            stream = wire.begin('GET', '/slow/1000')
+            wire.sync()
+            server.process.send_signal(signal.SIGTERM)
+            while not wire.goaways:
+                wire.more()
+            # Behind its acknowledgement of the server's PING.
+            wire.sync()
+            late = wire.begin('GET', '/')
+            self.assertEqual(wire.read(stream).status, 200)
+            self.assertEqual(wire.read_end(), [h2wire.NO_ERROR] * 2)
+            self.assertEqual([last for _, last in wire.goaways], [2**31 - 1, stream])
+            self.assertIsNone(wire.streams[late].headers)
         self.assertEqual(server.wait(), 0)
 
     def test_a_request_that_crosses_the_end_of_the_server(self):

@@ -72,8 +72,8 @@ struct eddyi_h2_stream {
 	struct eddy_timeout timeout; /* of a wait for the client */
 	unsigned looks;              /* consecutive checks without progress */
 	uint64_t looked;             /* `sent` at the last check */
-	uint64_t acked;              /* bytes of the connection, at the last check */
-	uint64_t sent;               /* bytes of the response, when they are in the output */
+	uint64_t acked; /* bytes of the connection but for `chatter`, at the last check */
+	uint64_t sent;  /* bytes of the response, when they are in the output */
 };
 
 /* Invariants:
@@ -104,7 +104,7 @@ struct eddyi_h2 {
 
 	bool ended;         /* the client sends no more */
 	bool stopping;      /* the server shuts down: the first GOAWAY is queued */
-	bool notified;      /* the client has acknowledged the PING behind the first GOAWAY */
+	bool notified;      /* the client has acknowledged the PING behind it */
 	bool leaving;       /* the last GOAWAY is queued */
 	bool failed;        /* the session can't go on */
 	bool over;          /* nothing is received or sent any more */
@@ -117,6 +117,7 @@ struct eddyi_h2 {
 	uint8_t frame_head[EDDYI_H2_FRAME_HEAD]; /* of the frame that arrives */
 	unsigned frame_head_len;                 /* bytes of that */
 	size_t frame_left;                       /* of its payload; at first, of the preface */
+	uint64_t chatter;                        /* bytes of PING and SETTINGS that were sent */
 	int64_t updates; /* of windows and priorities, less those that DATA allows */
 };
 

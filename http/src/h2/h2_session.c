@@ -99,10 +99,15 @@ static void have_ended(struct eddyi_h2 *h2, struct eddyi_h2_stream *stream)
 	eddy_event_set(&stream->flowed);
 }
 
+/* What TLS adds to a frame, at most. */
+#define RECORD_MAX 64
+
 static int sent_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
 	struct eddyi_h2 *h2 = arg;
 
+	if (frame->hd.type == NGHTTP2_PING || frame->hd.type == NGHTTP2_SETTINGS)
+		h2->chatter += EDDYI_H2_FRAME_HEAD + frame->hd.length + RECORD_MAX;
 	if (frame->hd.type == NGHTTP2_RST_STREAM)
 		h2->reset_ns = eddy_loop_now();
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
@@ -185,6 +190,20 @@ static void have_headers(nghttp2_session *session, const nghttp2_frame *frame, b
 		refuse(stream->h2, frame->hd.stream_id);
 }
 
+/* The client has seen the first GOAWAY: what it asks for from now on is not handled. */
+static int have_notified(struct eddyi_h2 *h2)
+{
+	nghttp2_session *session = h2->session;
+	bool is_last = h2->stopping && !h2->leaving;
+
+	if (!is_last)
+		return 0;
+	h2->notified = h2->leaving = true;
+	return nghttp2_submit_goaway(session, NGHTTP2_FLAG_NONE,
+				     nghttp2_session_get_last_proc_stream_id(session),
+				     NGHTTP2_NO_ERROR, NULL, 0);
+}
+
 static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
 	bool ends = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
@@ -198,9 +217,8 @@ static int have_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 	case NGHTTP2_DATA:
 		break; /* its bytes: have_data() */
 	case NGHTTP2_PING:
-		h2->notified |= h2->stopping && frame->hd.flags & NGHTTP2_FLAG_ACK;
 		eddyi_h2_calm_count(h2);
-		return 0;
+		return frame->hd.flags & NGHTTP2_FLAG_ACK ? have_notified(h2) : 0;
 	case NGHTTP2_SETTINGS:
 		if (!(frame->hd.flags & NGHTTP2_FLAG_ACK))
 			eddyi_h2_calm_count(h2);

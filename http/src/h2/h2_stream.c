@@ -254,13 +254,15 @@ static void look_at_window(struct eddy_timeout *timeout)
 	struct eddyi_h2_stream *stream = eddy_of(timeout, struct eddyi_h2_stream, timeout);
 	uint64_t acked = 0;
 
-	/* The client opens its window when it has received what is in the socket. */
+	/* The client opens its window when it has received what is in the socket. It can ask for
+	 * answers to PING for ever. */
 	eddyi_wire_acked(&stream->h2->conn->wire, &acked);
-	if (stream->sent != stream->looked || acked != stream->acked ||
+	acked -= acked < stream->h2->chatter ? acked : stream->h2->chatter;
+	if (stream->sent != stream->looked || acked > stream->acked ||
 	    !eddyi_h2_stream_is_shut(stream))
 		stream->looks = 0;
 	stream->looked = stream->sent;
-	stream->acked = acked;
+	stream->acked = acked > stream->acked ? acked : stream->acked;
 	if (++stream->looks > EDDYI_WRITE_LOOKS)
 		eddyi_exchange_expire(&stream->req);
 	else
