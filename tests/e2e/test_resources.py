@@ -192,6 +192,7 @@ class Resources(Case):
             self.assertLess(per, 3 * KIB)
 
     @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    @only_http1('connections that are counted apart')
     def test_idle_connections_of_http_2(self):
         h2idle.check(self, 300)
 

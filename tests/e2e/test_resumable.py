@@ -560,6 +560,7 @@ class Kills(Resumable):
         killer.join()
         server.kill()
 
+    @only_http1('responses that are looked for in the socket')
     def test_servers(self):
         server = self.serve_uploads()
         url = self.create(server)

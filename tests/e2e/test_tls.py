@@ -479,10 +479,11 @@ class Kernel(TlsCase):
         server = self.secure('--workers', 1)
         size = 5 * MIB + 4321
         self.write('big', pattern(size))
-        for suite in ('TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384'):
-            self.assertEqual(self.download(server, '--tlsv1.3', '--tls13-ciphers', suite), (1, size), suite)
-        for suite in ('ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'):
-            self.assertEqual(self.download(server, '--tls-max', '1.2', '--ciphers', suite), (1, size), suite)
+        for version in ('--http1.1', '--http2'):
+            for suite in ('TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384'):
+                self.assertEqual(self.download(server, version, '--tlsv1.3', '--tls13-ciphers', suite), (1, size), suite)
+            for suite in ('ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'):
+                self.assertEqual(self.download(server, version, '--tls-max', '1.2', '--ciphers', suite), (1, size), suite)
 
     def test_what_stays_with_the_library(self):
         size = 2 * MIB + 4321
