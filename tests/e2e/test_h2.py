@@ -387,6 +387,18 @@ class Files(Shared):
                 part = wire.ask('GET', '/files/large.bin', ('range', 'bytes=1-70000'))
                 self.assertEqual(part.body, data[1:70001])
 
+    def test_parts_that_are_far_apart(self):
+        """The server maps a part of a file at a time."""
+        data = self.write('far.bin', pattern(40 * MIB, 3))
+        with self.large() as wire:
+            self.assertEqual(wire.ask('GET', '/files/far.bin').body == data, True)
+            starts = [0, 20 * MIB, 33 * MIB]
+            streams = [wire.begin('GET', '/files/far.bin', ('range', f'bytes={start}-{start + 2 * MIB - 1}'), ('priority', 'i'), flush=False)
+                       for start in starts]
+            wire.flush()
+            for stream, start in zip(streams, starts):
+                self.assertEqual(wire.read(stream).body == data[start:start + 2 * MIB], True)
+
     def test_a_reset_within_a_large_frame(self):
         """The frame is completed, and counts for the window of the connection."""
         self.write('large.bin', pattern(5 * MIB))

@@ -49,7 +49,7 @@ static const char *find(struct eddyi_window *window, int file, uint64_t offset, 
 	struct eddy_transfer transfer = whole(file, offset + len);
 
 	transfer.moved = offset;
-	return eddyi_window_find(window, &transfer, len);
+	return eddyi_window_find(window, &transfer, len, true);
 }
 
 /* Whether the next bytes of the socket, or else of the rest, are those. */
@@ -244,6 +244,9 @@ TASK_TEST(gather, a_window_moves_through_a_file)
 		close_sent(&sent);
 	}
 	EXPECT(!find(&window, file, 0, 20 * EDDY_MIB));
+	at = window.at;
+	EXPECT(!eddyi_window_find(&window, &(struct eddy_transfer){ .file = file }, PAGE, false));
+	EXPECT(window.at == at);
 	eddyi_window_close(&window);
 	EXPECT(!window.at);
 	eddyi_window_close(&window);

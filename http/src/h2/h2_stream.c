@@ -309,14 +309,15 @@ bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream)
 	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
-const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream)
+const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, bool may_move)
 {
 	struct eddyi_window *kept = stream->req.res.file.window;
 	uint64_t left = stream->file->len - stream->file->moved;
 	const char *found = eddyi_window_find(kept ? kept : &stream->window, stream->file,
-					      left < WARM_STEP ? (size_t)left : WARM_STEP);
+					      left < WARM_STEP ? (size_t)left : WARM_STEP,
+					      may_move);
 
-	if (!found)
+	if (!found && may_move)
 		stream->copied_until = stream->file->moved + COPY_STEP;
 	return found;
 }

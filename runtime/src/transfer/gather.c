@@ -49,12 +49,12 @@ static bool move(struct eddyi_window *window, int file, uint64_t offset)
 }
 
 const char *eddyi_window_find(struct eddyi_window *window, const struct eddy_transfer *transfer,
-			      size_t len)
+			      size_t len, bool may_move)
 {
 	uint64_t offset = transfer->offset + transfer->moved;
 
 	if (len > WINDOW / 2 || !eddyi_transfer_is_warm(transfer, len) ||
-	    (!has(window, offset, len) && !move(window, transfer->file, offset)))
+	    (!has(window, offset, len) && !(may_move && move(window, transfer->file, offset))))
 		return NULL;
 	return window->at + (offset - window->offset);
 }

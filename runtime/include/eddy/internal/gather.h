@@ -19,11 +19,13 @@ struct eddyi_window {
 };
 
 /* Find the next bytes of a transfer to a socket, if eddyi_gather_add_pages() may take them: they
- * are in the page cache and get mapped in the window. Never suspends. The program
- * must not read them there: if the file was truncated, that is a SIGBUS.
- * Return: NULL if not; otherwise they stay there until the window moves. */
+ * are in the page cache and mapped in the window, or get so with `may_move`. Never suspends. The
+ * program must not read them there: if the file was truncated, that is a SIGBUS.
+ * Return: NULL if not; otherwise they stay there until the window moves. Therefore it must not move
+ * while a gather has pages of it. */
 EDDY_API const char *eddyi_window_find(struct eddyi_window *window,
-				       const struct eddy_transfer *transfer, size_t len);
+				       const struct eddy_transfer *transfer, size_t len,
+				       bool may_move);
 
 EDDY_API void eddyi_window_close(struct eddyi_window *window);
 
