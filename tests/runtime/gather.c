@@ -331,6 +331,22 @@ TASK_TEST(gather, without_memory_nothing_begins)
 	return 0;
 }
 
+TASK_TEST(gather, without_memory_a_full_page_is_not_used)
+{
+	struct sent sent;
+
+	open_sent(&sent);
+	eddyi_gather_add(&sent.gather, eddy_str((char[PAGE - 1]){ 0 }, PAGE - 1));
+	EXPECT_EQ(send_all(&sent), 0);
+	failing_at = 1;
+	EXPECT(!eddyi_gather_begin(&sent.gather));
+	EXPECT(eddyi_gather_begin(&sent.gather));
+	EXPECT(eddyi_gather_room(&sent.gather) >= EDDYI_GATHER_ROOM);
+	EXPECT_EQ(send_all(&sent), 0);
+	close_sent(&sent);
+	return 0;
+}
+
 TASK_TEST(gather, without_memory_the_rest_is_lost)
 {
 	struct eddyi_window window = { 0 };

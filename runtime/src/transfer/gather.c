@@ -77,28 +77,33 @@ static void loop_ends(struct eddyi_at_end *at_end)
 	struct eddyi_given *given = eddy_of(at_end, struct eddyi_given, at_end);
 
 	here = NULL;
-	munmap(given->page, page_size());
+	if (given->page)
+		munmap(given->page, page_size());
 	free(given);
 }
 
+/* Get the loop's memory, with room for EDDYI_GATHER_ROOM. Return: NULL on allocation failure. */
 static struct eddyi_given *given_here(void)
 {
 	struct eddyi_given *given = here;
 	void *page;
 
-	if (given)
-		return given;
-	given = calloc(1, sizeof(*given));
-	page = given ? mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0) :
-		       MAP_FAILED;
-	if (page == MAP_FAILED) {
-		free(given);
-		return NULL;
+	if (!given) {
+		given = calloc(1, sizeof(*given));
+		if (!given)
+			return NULL;
+		eddyi_loop_at_end(&given->at_end, loop_ends);
+		here = given;
 	}
+	if (given->page && page_size() - given->used >= EDDYI_GATHER_ROOM)
+		return given;
+	page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	if (given->page)
+		munmap(given->page, page_size());
 	given->page = page;
-	eddyi_loop_at_end(&given->at_end, loop_ends);
-	here = given;
+	given->used = 0;
 	return given;
 }
 
@@ -133,10 +138,6 @@ bool eddyi_gather_begin(struct eddyi_gather *gather)
 		gather->pipe = NULL;
 		return false;
 	}
-	if (page_size() - given->used < EDDYI_GATHER_ROOM &&
-	    mmap(given->page, page_size(), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-		given->used = 0;
 	gather->slots = gather->pipe->size / page_size();
 	gather->len = gather->count = 0;
 	return true;
