@@ -492,18 +492,36 @@ class Files(Shared):
                 self.assertEqual(len(wire.read(first).body), 2 * MIB)
 
     def test_a_file_that_becomes_shorter(self):
-        self.write('cut.bin', pattern(3 * MIB))
-        with self.connect(manual=True) as wire:
-            stream = wire.begin('GET', '/files/cut.bin')
-            wire.read_head(stream)
-            os.truncate(self.path('cut.bin'), 0)
-            wire.manual = False
-            wire.h2.increment_flow_control_window(16 * MIB)
-            wire.h2.increment_flow_control_window(16 * MIB, stream)
-            wire.flush()
-            with self.assertRaises(Reset) as caught:
-                wire.read(stream)
-            self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+        """Its last page is filled up with zeros."""
+        for left in (0, 3 * MIB - 1):
+            self.write('cut.bin', pattern(3 * MIB))
+            with self.subTest(left), self.connect(manual=True) as wire:
+                stream = wire.begin('GET', '/files/cut.bin')
+                wire.read_head(stream)
+                os.truncate(self.path('cut.bin'), left)
+                wire.manual = False
+                wire.h2.increment_flow_control_window(16 * MIB)
+                wire.h2.increment_flow_control_window(16 * MIB, stream)
+                wire.flush()
+                with self.assertRaises(Reset) as caught:
+                    wire.read(stream)
+                self.assertEqual(caught.exception.code, h2wire.INTERNAL_ERROR)
+                self.assertEqual(wire.ask('GET', '/files/').status, 200)
+
+    def test_a_file_that_becomes_shorter_as_it_is_sent(self):
+        """To a client that reads it slowly."""
+        for size in range(32 * MIB, 0, -4 * MIB):
+            self.write('cut.bin', bytes(32 * MIB))
+            with self.subTest(size), self.large(rcvbuf=4096) as wire, self.connect() as other:
+                wire.ask()
+                stream = wire.begin('GET', '/files/cut.bin')
+                while len(wire.streams[stream].body) < MIB:
+                    wire.more()
+                os.truncate(self.path('cut.bin'), size - 1)
+                with self.assertRaises(Lost):
+                    wire.read(stream)
+                self.assertLess(len(wire.streams[stream].body), 32 * MIB)
+                self.assertEqual(other.ask('GET', '/files/').status, 200)
 
 
 if __name__ == '__main__':

@@ -218,6 +218,11 @@ TASK_TEST(gather, a_file_that_is_truncated_is_missed)
 	EXPECT_EQ(ftruncate(file, 4 * PAGE), 0);
 	EXPECT_EQ(send_all(&sent), -ENODATA);
 	EXPECT(!sent.rest.ptr);
+	/* Its last page is filled up with zeros. */
+	EXPECT(find(&window, file, PAGE, 3 * PAGE));
+	EXPECT(!find(&window, file, PAGE, 3 * PAGE + 1));
+	EXPECT_EQ(ftruncate(file, 4 * PAGE - 1), 0);
+	EXPECT(!find(&window, file, PAGE, 3 * PAGE));
 	close_sent(&sent);
 	eddyi_window_close(&window);
 	close(file);

@@ -321,8 +321,11 @@ static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness
 
 bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len)
 {
-	return is_warm(transfer, coldness_of(transfer->file, transfer->device),
-		       transfer->offset + transfer->moved, len);
+	uint64_t offset = transfer->offset + transfer->moved;
+	struct stat st;
+
+	return is_warm(transfer, coldness_of(transfer->file, transfer->device), offset, len) &&
+	       eddyi_fstat_now(transfer->file, &st) == 0 && (uint64_t)st.st_size >= offset + len;
 }
 
 static _Atomic uint64_t memory; /* 0: that of the machine */

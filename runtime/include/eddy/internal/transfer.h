@@ -23,8 +23,8 @@ EDDY_API void eddyi_transfer_set_memory(uint64_t bytes);
 EDDY_API ssize_t eddyi_transfer_read_now(int file, uint64_t device, void *buf, size_t len,
 					 uint64_t offset);
 
-/* Check whether the next `len` bytes of a transfer to a socket are in the page cache. Never
- * suspends. */
+/* Check whether the next `len` bytes of a transfer to a socket are in the file, and in the page
+ * cache. Never suspends. */
 EDDY_API bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len);
 
 /* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
