@@ -231,14 +231,14 @@ TASK_TEST(gather, a_file_that_is_truncated_is_missed)
 
 TASK_TEST(gather, a_window_moves_through_a_file)
 {
-	uint64_t size = 40 * EDDY_MIB;
+	uint64_t size = 160 * EDDY_MIB;
 	int file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct eddyi_window window = { 0 };
 	struct sent sent;
 	const char *at;
 
 	EXPECT_EQ(ftruncate(file, (off_t)size), 0);
-	for (uint64_t offset = 0; offset < size; offset += 7 * EDDY_MIB) {
+	for (uint64_t offset = 0; offset < size; offset += 23 * EDDY_MIB) {
 		EXPECT_EQ(pwrite(file, &offset, sizeof(offset), (off_t)offset), sizeof(offset));
 		at = find(&window, file, offset, sizeof(offset));
 		EXPECT(at);
@@ -248,7 +248,7 @@ TASK_TEST(gather, a_window_moves_through_a_file)
 		EXPECT(got(&sent, &offset, sizeof(offset)));
 		close_sent(&sent);
 	}
-	EXPECT(!find(&window, file, 0, 20 * EDDY_MIB));
+	EXPECT(!find(&window, file, 0, 40 * EDDY_MIB));
 	at = window.at;
 	EXPECT(!eddyi_window_find(&window, &(struct eddy_transfer){ .file = file }, PAGE, false));
 	EXPECT(window.at == at);

@@ -21,7 +21,7 @@ static size_t page_size(void)
 /* ---- parts of files ---- */
 
 /* Page tables of an open file take at most 1/512 of this. */
-#define WINDOW ((size_t)(16 * EDDY_MIB))
+#define WINDOW ((size_t)(64 * EDDY_MIB))
 
 void eddyi_window_close(struct eddyi_window *window)
 {

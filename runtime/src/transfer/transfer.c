@@ -303,19 +303,26 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 	return 0;
 }
 
+/* Whether the range was found in the page cache in this turn. */
+static bool was_warm(const struct eddy_transfer *transfer, uint64_t offset, size_t len)
+{
+	const struct eddy_warmth *seen = transfer->warmth;
+
+	return seen && seen->turn == eddyi_loop()->stats.turns && seen->offset <= offset &&
+	       offset + len <= seen->end;
+}
+
 /* Whether the range is in the page cache. A positive answer is reused within the turn. */
 static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness, uint64_t offset,
 		    size_t len)
 {
-	struct eddy_warmth *seen = transfer->warmth;
-	uint64_t turn = eddyi_loop()->stats.turns;
-
-	if (seen && seen->turn == turn && seen->offset <= offset && offset + len <= seen->end)
+	if (was_warm(transfer, offset, len))
 		return true;
 	if (!is_range_warm(coldness, transfer->file, offset, len))
 		return false;
-	if (seen)
-		*seen = (struct eddy_warmth){ offset, offset + len, turn };
+	if (transfer->warmth)
+		*transfer->warmth =
+			(struct eddy_warmth){ offset, offset + len, eddyi_loop()->stats.turns };
 	return true;
 }
 
@@ -324,8 +331,10 @@ bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len)
 	uint64_t offset = transfer->offset + transfer->moved;
 	struct stat st;
 
-	return is_warm(transfer, coldness_of(transfer->file, transfer->device), offset, len) &&
-	       eddyi_fstat_now(transfer->file, &st) == 0 && (uint64_t)st.st_size >= offset + len;
+	if (was_warm(transfer, offset, len))
+		return true;
+	return eddyi_fstat_now(transfer->file, &st) == 0 && (uint64_t)st.st_size >= offset + len &&
+	       is_warm(transfer, coldness_of(transfer->file, transfer->device), offset, len);
 }
 
 static _Atomic uint64_t memory; /* 0: that of the machine */
