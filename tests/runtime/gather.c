@@ -250,7 +250,8 @@ TASK_TEST(gather, a_window_moves_through_a_file)
 	}
 	EXPECT(!find(&window, file, 0, 40 * EDDY_MIB));
 	at = window.at;
-	EXPECT(!eddyi_window_find(&window, &(struct eddy_transfer){ .file = file }, PAGE, false));
+	EXPECT(!eddyi_window_find(&window, &(struct eddy_transfer){ .file = file, .len = PAGE },
+				  PAGE, false));
 	EXPECT(window.at == at);
 	eddyi_window_close(&window);
 	EXPECT(!window.at);

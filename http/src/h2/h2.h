@@ -183,9 +183,10 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 /* Whether its next bytes may be sent without a copy: they are of a file, and not encrypted. */
 bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream);
 
-/* Find the next bytes of its file, for eddyi_gather_add_pages(); with `may_move`, pages that were
- * found before are gone. Never suspends. Return: NULL if they can't be sent so. */
-const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, bool may_move);
+/* Find the next `len` bytes of its file, or what is left of it, for eddyi_gather_add_pages(); with
+ * `may_move`, pages that were found before are gone. Never suspends.
+ * Return: NULL if they can't be sent so. */
+const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len, bool may_move);
 
 /* Take at most `len` bytes that were found. Return: bytes. */
 size_t eddyi_h2_stream_skip(struct eddyi_h2_stream *stream, size_t len);

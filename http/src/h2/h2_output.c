@@ -109,7 +109,7 @@ static ssize_t gather(struct eddyi_h2_stream *stream, size_t len)
 	/* Without the sender, only little is put into the output. */
 	if (!h2->gather)
 		return NGHTTP2_ERR_PAUSE;
-	h2->found = eddyi_h2_stream_find(stream, !is_gathering(h2));
+	h2->found = eddyi_h2_stream_find(stream, len, !is_gathering(h2));
 	if (!h2->found)
 		return is_gathering(h2) ? NGHTTP2_ERR_PAUSE : 0;
 	if (!is_gathering(h2) && !begin_to_gather(h2)) {

@@ -20,8 +20,6 @@
 #define PAGE ((size_t)(4 * EDDY_KIB))
 /* Smaller parts of files are copied. */
 #define BULK_MIN (8 * EDDY_KIB)
-/* Bytes of a file that are looked for in the page cache together. */
-#define WARM_STEP ((size_t)EDDY_MIB)
 /* Where they are not in it, so much is copied before others are looked for. */
 #define COPY_STEP (256 * EDDY_KIB)
 #define PAGES_MIN ((size_t)(32 * EDDY_KIB))
@@ -309,13 +307,12 @@ bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream)
 	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
-const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, bool may_move)
+const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len, bool may_move)
 {
 	struct eddyi_window *kept = stream->req.res.file.window;
 	uint64_t left = stream->file->len - stream->file->moved;
 	const char *found = eddyi_window_find(kept ? kept : &stream->window, stream->file,
-					      left < WARM_STEP ? (size_t)left : WARM_STEP,
-					      may_move);
+					      left < len ? (size_t)left : len, may_move);
 
 	if (!found && may_move)
 		stream->copied_until = stream->file->moved + COPY_STEP;
