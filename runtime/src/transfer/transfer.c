@@ -326,13 +326,19 @@ static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness
 	return true;
 }
 
+/* One answer is for this much. */
+#define WARM_STEP EDDY_MIB
+
 bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len)
 {
 	uint64_t offset = transfer->offset + transfer->moved;
+	uint64_t left = transfer->len - transfer->moved;
 	struct stat st;
 
 	if (was_warm(transfer, offset, len))
 		return true;
+	if (len < WARM_STEP)
+		len = (size_t)(left < WARM_STEP ? left : WARM_STEP);
 	return eddyi_fstat_now(transfer->file, &st) == 0 && (uint64_t)st.st_size >= offset + len &&
 	       is_warm(transfer, coldness_of(transfer->file, transfer->device), offset, len);
 }

@@ -24,7 +24,7 @@ EDDY_API ssize_t eddyi_transfer_read_now(int file, uint64_t device, void *buf, s
 					 uint64_t offset);
 
 /* Check whether the next `len` bytes of a transfer to a socket are in the file, and in the page
- * cache. A positive answer is reused within the turn. Never suspends. */
+ * cache: those and others behind them. A positive answer is reused within the turn. Never suspends. */
 EDDY_API bool eddyi_transfer_is_warm(const struct eddy_transfer *transfer, size_t len);
 
 /* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
