@@ -44,7 +44,8 @@ static struct eddy_transfer whole(int file, size_t size)
 	return (struct eddy_transfer){ .file = file, .len = size };
 }
 
-static const char *find(struct eddyi_window *window, int file, uint64_t offset, size_t len)
+static struct eddyi_file_part find(struct eddyi_window *window, int file, uint64_t offset,
+				   size_t len)
 {
 	struct eddy_transfer transfer = whole(file, offset + len);
 
@@ -77,19 +78,19 @@ TASK_TEST(gather, memory_and_files_arrive_in_order)
 	int one = make_file(SIZE), other = make_file_in("/dev/shm", SIZE);
 	struct eddyi_window windows[2] = { 0 };
 	struct sent sent;
-	const char *at;
+	struct eddyi_file_part at;
 
 	open_sent(&sent);
 	eddyi_gather_add(&sent.gather, EDDY_STR(""));
 	eddyi_gather_add(&sent.gather, EDDY_STR("head "));
 	eddyi_gather_add(&sent.gather, EDDY_STR("one"));
 	at = find(&windows[0], one, 100, 20000);
-	EXPECT(at);
-	eddyi_gather_add_pages(&sent.gather, at, 20000);
+	EXPECT(at.len);
+	eddyi_gather_add_found(&sent.gather, &at, 20000);
 	eddyi_gather_add(&sent.gather, EDDY_STR("other"));
 	at = find(&windows[1], other, SIZE - 7, 7);
-	EXPECT(at);
-	eddyi_gather_add_pages(&sent.gather, at, 7);
+	EXPECT(at.len);
+	eddyi_gather_add_found(&sent.gather, &at, 7);
 	EXPECT_EQ(send_all(&sent), 0);
 	EXPECT(!sent.rest.ptr);
 	EXPECT(got(&sent, "head one", 8));
@@ -134,12 +135,13 @@ static void fill(int file, uint64_t offset, size_t step)
 	size_t room;
 
 	open_sent(&sent);
-	for (const char *at; (at = find(&window, file, offset, step)); offset += step) {
-		room = eddyi_gather_room_for_pages(&sent.gather, 5, at);
+	for (struct eddyi_file_part at; (at = find(&window, file, offset, step)).len;
+	     offset += step) {
+		room = eddyi_gather_room_for(&sent.gather, 5, &at);
 		if (room < step)
 			break;
 		eddyi_gather_add(&sent.gather, EDDY_STR("head "));
-		eddyi_gather_add_pages(&sent.gather, at, step);
+		eddyi_gather_add_found(&sent.gather, &at, step);
 	}
 	all = eddy_str("", sent.gather.len);
 	EXPECT(all.len > step);
@@ -170,12 +172,12 @@ TASK_TEST(gather, what_a_full_socket_leaves_is_kept)
 	struct eddyi_window window = { 0 };
 	struct sent sent;
 	size_t in_socket;
-	const char *at;
+	struct eddyi_file_part at;
 
 	open_sent(&sent);
 	at = find(&window, file, 0, 800000);
-	EXPECT(at);
-	eddyi_gather_add_pages(&sent.gather, at, 800000);
+	EXPECT(at.len);
+	eddyi_gather_add_found(&sent.gather, &at, 800000);
 	EXPECT_EQ(send_all(&sent), 0);
 	EXPECT(sent.rest.len > 0 && sent.rest.len < 800000);
 	in_socket = 800000 - sent.rest.len;
@@ -209,22 +211,44 @@ TASK_TEST(gather, a_file_that_is_truncated_is_missed)
 	int file = make_file(SIZE);
 	struct eddyi_window window = { 0 };
 	struct sent sent;
-	const char *at;
+	struct eddyi_file_part at;
 
 	open_sent(&sent);
 	at = find(&window, file, PAGE, 8 * PAGE);
-	EXPECT(at);
-	eddyi_gather_add_pages(&sent.gather, at, 8 * PAGE);
+	EXPECT(at.len);
+	eddyi_gather_add_found(&sent.gather, &at, 8 * PAGE);
 	EXPECT_EQ(ftruncate(file, 4 * PAGE), 0);
 	EXPECT_EQ(send_all(&sent), -ENODATA);
 	EXPECT(!sent.rest.ptr);
 	/* Its last page is filled up with zeros. */
-	EXPECT(find(&window, file, PAGE, 3 * PAGE));
-	EXPECT(!find(&window, file, PAGE, 3 * PAGE + 1));
+	EXPECT(find(&window, file, PAGE, 3 * PAGE).len);
+	EXPECT(!find(&window, file, PAGE, 3 * PAGE + 1).len);
 	EXPECT_EQ(ftruncate(file, 4 * PAGE - 1), 0);
-	EXPECT(!find(&window, file, PAGE, 3 * PAGE));
+	EXPECT(!find(&window, file, PAGE, 3 * PAGE).len);
 	close_sent(&sent);
 	eddyi_window_close(&window);
+	close(file);
+	return 0;
+}
+
+/* The same for one that is not mapped. */
+TASK_TEST(gather, a_large_part_that_is_truncated_is_missed)
+{
+	int file = make_file(SIZE);
+	struct eddyi_window window = { 0 };
+	struct eddyi_file_part at;
+	struct sent sent;
+
+	open_sent(&sent);
+	at = find(&window, file, PAGE, 30 * PAGE);
+	EXPECT(at.len && !at.at && !window.at);
+	EXPECT_EQ(ftruncate(file, 4 * PAGE), 0);
+	eddyi_gather_add(&sent.gather, EDDY_STR("head"));
+	eddyi_gather_add_found(&sent.gather, &at, 30 * PAGE);
+	eddyi_gather_add(&sent.gather, EDDY_STR("head"));
+	EXPECT_EQ(send_all(&sent), -ENODATA);
+	EXPECT(!sent.rest.ptr);
+	close_sent(&sent);
 	close(file);
 	return 0;
 }
@@ -235,24 +259,25 @@ TASK_TEST(gather, a_window_moves_through_a_file)
 	int file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct eddyi_window window = { 0 };
 	struct sent sent;
-	const char *at;
+	const char *before;
+	struct eddyi_file_part at;
 
 	EXPECT_EQ(ftruncate(file, (off_t)size), 0);
 	for (uint64_t offset = 0; offset < size; offset += 23 * EDDY_MIB) {
 		EXPECT_EQ(pwrite(file, &offset, sizeof(offset), (off_t)offset), sizeof(offset));
 		at = find(&window, file, offset, sizeof(offset));
-		EXPECT(at);
+		EXPECT(at.len);
 		open_sent(&sent);
-		eddyi_gather_add_pages(&sent.gather, at, sizeof(offset));
+		eddyi_gather_add_found(&sent.gather, &at, sizeof(offset));
 		EXPECT_EQ(send_all(&sent), 0);
 		EXPECT(got(&sent, &offset, sizeof(offset)));
 		close_sent(&sent);
 	}
-	EXPECT(!find(&window, file, 0, 40 * EDDY_MIB));
-	at = window.at;
+	before = window.at;
 	EXPECT(!eddyi_window_find(&window, &(struct eddy_transfer){ .file = file, .len = PAGE },
-				  PAGE, false));
-	EXPECT(window.at == at);
+				  PAGE, false)
+			.len);
+	EXPECT(window.at == before);
 	eddyi_window_close(&window);
 	EXPECT(!window.at);
 	eddyi_window_close(&window);
@@ -274,11 +299,11 @@ TASK_TEST(gather, pages_that_are_not_cached_are_not_found)
 	/* A disk may be so quick that they are there when they are asked for. */
 	for (int tries = 0; found && tries < 50; tries++) {
 		chill_at(file, EDDY_MIB);
-		found = find(&window, file, EDDY_MIB, 10 * PAGE);
+		found = find(&window, file, EDDY_MIB, 10 * PAGE).len;
 	}
 	EXPECT(!found);
 	EXPECT_EQ(pread(file, (char[1]){ 0 }, 1, 0), 1);
-	EXPECT(find(&window, file, 0, 1));
+	EXPECT(find(&window, file, 0, 1).len);
 	eddyi_window_close(&window);
 	close(file);
 	return 0;
@@ -360,7 +385,7 @@ TASK_TEST(gather, without_memory_the_rest_is_lost)
 	struct sent sent;
 
 	failing_at = 1;
-	EXPECT(!find(&window, file, 0, PAGE));
+	EXPECT(!find(&window, file, 0, PAGE).len);
 	EXPECT(!window.at);
 	open_sent(&sent);
 	shutdown(sent.ends[0], SHUT_WR);

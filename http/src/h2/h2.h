@@ -95,8 +95,8 @@ struct eddyi_h2 {
 	bool is_bulk;                /* there was more than the output had room for */
 	size_t turn_left;            /* bytes that it may still send in this turn of the loop */
 	struct eddyi_gather *gather; /* while frames may be gathered for one send; otherwise NULL */
-	const char *found;           /* the pages of the next frame that is gathered */
-	struct eddy_timer flush;     /* sends what tasks of this turn have put into the output */
+	struct eddyi_file_part found; /* what the next frame has, if it is gathered */
+	struct eddy_timer flush;      /* sends what tasks of this turn have put into the output */
 
 	bool is_quick;     /* a large part of a body has just arrived */
 	uint64_t received; /* bytes of bodies */
@@ -183,10 +183,10 @@ ssize_t eddyi_h2_stream_take(struct eddyi_h2_stream *stream, char *room, size_t 
 /* Whether its next bytes may be sent without a copy: they are of a file, and not encrypted. */
 bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream);
 
-/* Find the next `len` bytes of its file, or what is left of it, for eddyi_gather_add_pages(); with
- * `may_move`, pages that were found before are gone. Never suspends.
- * Return: NULL if they can't be sent so. */
-const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len, bool may_move);
+/* Find the next `len` bytes of its file, or what is left of it, for eddyi_gather_add_found(); with
+ * `may_move`, bytes that were found before are gone. Never suspends. */
+struct eddyi_file_part eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len,
+					    bool may_move);
 
 /* Take at most `len` bytes that were found. Return: bytes. */
 size_t eddyi_h2_stream_skip(struct eddyi_h2_stream *stream, size_t len);

@@ -110,17 +110,17 @@ static ssize_t gather(struct eddyi_h2_stream *stream, size_t len)
 	if (!h2->gather)
 		return NGHTTP2_ERR_PAUSE;
 	h2->found = eddyi_h2_stream_find(stream, len, !is_gathering(h2));
-	if (!h2->found)
+	if (!h2->found.len)
 		return is_gathering(h2) ? NGHTTP2_ERR_PAUSE : 0;
 	if (!is_gathering(h2) && !begin_to_gather(h2)) {
-		h2->found = NULL;
+		h2->found.len = 0;
 		return h2->output_len ? NGHTTP2_ERR_PAUSE : 0;
 	}
-	room = eddyi_gather_room_for_pages(h2->gather, EDDYI_H2_FRAME_HEAD, h2->found);
+	room = eddyi_gather_room_for(h2->gather, EDDYI_H2_FRAME_HEAD, &h2->found);
 	if (len > room && room >= EDDYI_H2_DATA_MAX)
 		len = room;
 	if (len > room) {
-		h2->found = NULL;
+		h2->found.len = 0;
 		return NGHTTP2_ERR_PAUSE;
 	}
 	return (ssize_t)eddyi_h2_stream_skip(stream, len);
@@ -177,11 +177,11 @@ int eddyi_h2_output_data(nghttp2_session *session, nghttp2_frame *frame, const u
 
 	(void)source;
 	put(h2, eddy_str((const char *)head, EDDYI_H2_FRAME_HEAD));
-	if (h2->found)
-		eddyi_gather_add_pages(h2->gather, h2->found, len);
+	if (h2->found.len)
+		eddyi_gather_add_found(h2->gather, &h2->found, len);
 	else
 		h2->output_len += len;
-	h2->found = NULL;
+	h2->found.len = 0;
 	if (len >= EDDYI_H2_DATA_MIN || !eddyi_h2_stream_has_more(stream))
 		eddyi_h2_calm_forget(h2, len);
 	return 0;

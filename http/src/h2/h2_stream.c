@@ -307,14 +307,16 @@ bool eddyi_h2_stream_may_gather(const struct eddyi_h2_stream *stream)
 	       !(EDDYI_TLS && eddyi_tls_wire_seals(&stream->h2->conn->wire));
 }
 
-const char *eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len, bool may_move)
+struct eddyi_file_part eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size_t len,
+					    bool may_move)
 {
 	struct eddyi_window *kept = stream->req.res.file.window;
 	uint64_t left = stream->file->len - stream->file->moved;
-	const char *found = eddyi_window_find(kept ? kept : &stream->window, stream->file,
-					      left < len ? (size_t)left : len, may_move);
+	struct eddyi_file_part found = eddyi_window_find(kept ? kept : &stream->window,
+							 stream->file,
+							 left < len ? (size_t)left : len, may_move);
 
-	if (!found && may_move)
+	if (!found.len && may_move)
 		stream->copied_until = stream->file->moved + COPY_STEP;
 	return found;
 }

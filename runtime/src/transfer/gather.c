@@ -48,15 +48,24 @@ static bool move(struct eddyi_window *window, int file, uint64_t offset)
 	return at != MAP_FAILED;
 }
 
-const char *eddyi_window_find(struct eddyi_window *window, const struct eddy_transfer *transfer,
-			      size_t len, bool may_move)
+/* From this length on, splice(2) from the file takes less time than to map it. */
+#define SPLICE_MIN ((size_t)(64 * EDDY_KIB))
+
+struct eddyi_file_part eddyi_window_find(struct eddyi_window *window,
+					 const struct eddy_transfer *transfer, size_t len,
+					 bool may_move)
 {
 	uint64_t offset = transfer->offset + transfer->moved;
+	struct eddyi_file_part found = { .file = transfer->file, .offset = offset, .len = len };
+	bool is_mapped = len < SPLICE_MIN;
 
-	if (len > WINDOW / 2 || !eddyi_transfer_is_warm(transfer, len) ||
-	    (!has(window, offset, len) && !(may_move && move(window, transfer->file, offset))))
-		return NULL;
-	return window->at + (offset - window->offset);
+	if (!eddyi_transfer_is_warm(transfer, len) ||
+	    (is_mapped && !has(window, offset, len) &&
+	     !(may_move && move(window, transfer->file, offset))))
+		found.len = 0;
+	else if (is_mapped)
+		found.at = window->at + (offset - window->offset);
+	return found;
 }
 
 /* ---- what is sent together ---- */
@@ -139,7 +148,8 @@ bool eddyi_gather_begin(struct eddyi_gather *gather)
 		return false;
 	}
 	gather->slots = gather->pipe->size / page_size();
-	gather->len = gather->count = 0;
+	gather->len = gather->count = gather->parts_len = 0;
+	gather->failed = false;
 	return true;
 }
 
@@ -150,21 +160,27 @@ size_t eddyi_gather_room(const struct eddyi_gather *gather)
 	return has_part ? page_size() - here->used : 0;
 }
 
-size_t eddyi_gather_room_for_pages(const struct eddyi_gather *gather, size_t before, const char *at)
+size_t eddyi_gather_room_for(const struct eddyi_gather *gather, size_t before,
+			     const struct eddyi_file_part *found)
 {
 	if (gather->slots < 2 || gather->count + 2 > EDDYI_GATHER_PARTS_MAX ||
 	    before > eddyi_gather_room(gather))
 		return 0;
-	return (gather->slots - 1) * page_size() - (uintptr_t)at % page_size();
+	return (gather->slots - 1) * page_size() - found->offset % page_size();
+}
+
+/* Account for bytes that begin at `offset` of a page. */
+static void take_room(struct eddyi_gather *gather, uint64_t offset, size_t len)
+{
+	gather->slots -= (offset % page_size() + len + page_size() - 1) / page_size();
+	gather->len += len;
 }
 
 static void add(struct eddyi_gather *gather, const char *at, size_t len)
 {
-	size_t before = (uintptr_t)at % page_size();
-
 	gather->parts[gather->count++] = (struct iovec){ (void *)at, len };
-	gather->slots -= (before + len + page_size() - 1) / page_size();
-	gather->len += len;
+	gather->parts_len += len;
+	take_room(gather, (uintptr_t)at, len);
 }
 
 void eddyi_gather_add(struct eddyi_gather *gather, struct eddy_str bytes)
@@ -181,17 +197,12 @@ void eddyi_gather_add(struct eddyi_gather *gather, struct eddy_str bytes)
 		return;
 	}
 	last->iov_len += bytes.len;
+	gather->parts_len += bytes.len;
 	gather->len += bytes.len;
 }
 
-void eddyi_gather_add_pages(struct eddyi_gather *gather, const char *at, size_t len)
-{
-	eddyi_count(eddyi_loop()->transfer_stats.spliced_out, len);
-	add(gather, at, len);
-}
-
-/* Have the pipe refer to all parts. Return: 0, -ENODATA. */
-static int fill(struct eddyi_gather *gather)
+/* Have the pipe refer to all parts. */
+static void fill(struct eddyi_gather *gather)
 {
 	ssize_t r;
 
@@ -199,7 +210,34 @@ static int fill(struct eddyi_gather *gather)
 		r = eddyi_vmsplice_now(gather->pipe->write_fd, gather->parts, gather->count,
 				       SPLICE_F_NONBLOCK);
 	while (r < 0 && errno == EINTR);
-	return r == (ssize_t)gather->len ? 0 : -ENODATA;
+	gather->failed |= r != (ssize_t)gather->parts_len;
+	gather->count = gather->parts_len = 0;
+}
+
+static void splice_found(struct eddyi_gather *gather, const struct eddyi_file_part *found,
+			 size_t len)
+{
+	loff_t from = (loff_t)found->offset;
+	ssize_t r = 1;
+
+	fill(gather);
+	for (; len && !gather->failed; len -= r > 0 ? (size_t)r : 0) {
+		r = eddyi_splice_now(found->file, &from, gather->pipe->write_fd, NULL, len,
+				     SPLICE_F_NONBLOCK);
+		gather->failed |= r == 0 || (r < 0 && errno != EINTR);
+	}
+}
+
+void eddyi_gather_add_found(struct eddyi_gather *gather, const struct eddyi_file_part *found,
+			    size_t len)
+{
+	eddyi_count(eddyi_loop()->transfer_stats.spliced_out, len);
+	if (found->at) {
+		add(gather, found->at, len);
+		return;
+	}
+	take_room(gather, found->offset, len);
+	splice_found(gather, found, len);
 }
 
 /* Copy what is left in the pipe. Return: 0, -ENOMEM. */
@@ -230,8 +268,10 @@ int eddyi_gather_send(struct eddyi_gather *gather, int socket, struct eddy_str *
 	struct eddyi_pipe *pipe = gather->pipe;
 	size_t left = gather->len;
 	ssize_t moved = 1;
-	int r = fill(gather);
+	int r;
 
+	fill(gather);
+	r = gather->failed ? -ENODATA : 0;
 	*ret_rest = (struct eddy_str){ 0 };
 	gather->pipe = NULL;
 	while (r == 0 && left && (moved > 0 || errno == EINTR)) {

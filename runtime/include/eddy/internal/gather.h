@@ -18,14 +18,21 @@ struct eddyi_window {
 	size_t len;
 };
 
-/* Find the next bytes of a transfer to a socket, if eddyi_gather_add_pages() may take them: they
- * are in the page cache and mapped in the window, or get so with `may_move`. Never suspends. The
- * program must not read them there: if the file was truncated, that is a SIGBUS.
- * Return: NULL if not; otherwise they stay there until the window moves. Therefore it must not move
- * while a gather has pages of it. */
-EDDY_API const char *eddyi_window_find(struct eddyi_window *window,
-				       const struct eddy_transfer *transfer, size_t len,
-				       bool may_move);
+/* Bytes of a file that are in the page cache. */
+struct eddyi_file_part {
+	int file;
+	uint64_t offset;
+	size_t len;     /* 0: none */
+	const char *at; /* in the window; NULL: they are many, and need not be mapped */
+};
+
+/* Find the next bytes of a transfer to a socket, for eddyi_gather_add_found(): in the page cache,
+ * and if they are few, mapped in the window, which `may_move`. Never suspends. The program must not
+ * read them there: if the file was truncated, that is a SIGBUS. The window must not move while a
+ * gather has bytes of it. */
+EDDY_API struct eddyi_file_part eddyi_window_find(struct eddyi_window *window,
+						  const struct eddy_transfer *transfer, size_t len,
+						  bool may_move);
 
 EDDY_API void eddyi_window_close(struct eddyi_window *window);
 
@@ -41,8 +48,10 @@ struct eddyi_gather {
 	struct eddyi_pipe *pipe; /* NULL: it has not begun */
 	size_t slots;            /* pages that the pipe still has room for */
 	size_t len;
+	bool failed; /* a file has been truncated */
 	size_t count;
-	struct iovec parts[EDDYI_GATHER_PARTS_MAX];
+	size_t parts_len;
+	struct iovec parts[EDDYI_GATHER_PARTS_MAX]; /* which the pipe does not have yet */
 };
 
 /* Begin. Return: whether it can: there is a pipe, and the loop's technique lets it. */
@@ -51,15 +60,16 @@ EDDY_API bool eddyi_gather_begin(struct eddyi_gather *gather);
 /* Get the room for bytes to be copied: at first, at least EDDYI_GATHER_ROOM. */
 EDDY_API size_t eddyi_gather_room(const struct eddyi_gather *gather);
 
-/* Get the room for bytes of a window, behind a copy of `before` bytes. */
-EDDY_API size_t eddyi_gather_room_for_pages(const struct eddyi_gather *gather, size_t before,
-					    const char *at);
+/* Get the room for bytes that were found, behind a copy of `before` bytes. */
+EDDY_API size_t eddyi_gather_room_for(const struct eddyi_gather *gather, size_t before,
+				      const struct eddyi_file_part *found);
 
 /* Add a copy of bytes. */
 EDDY_API void eddyi_gather_add(struct eddyi_gather *gather, struct eddy_str bytes);
 
-/* Add bytes of a window. */
-EDDY_API void eddyi_gather_add_pages(struct eddyi_gather *gather, const char *at, size_t len);
+/* Add the first `len` bytes that were found. */
+EDDY_API void eddyi_gather_add_found(struct eddyi_gather *gather,
+				     const struct eddyi_file_part *found, size_t len);
 
 /* Send all to a non-blocking socket. Never suspends. `ret_rest` gets a copy of the bytes that it
  * does not take, which the caller frees; its ptr is NULL if there are none.
