@@ -24,7 +24,7 @@ static void open_sent(struct sent *sent)
 	sent->gather.pipe = NULL;
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sent->ends),
 		  0);
-	EXPECT(eddyi_gather_begin(&sent->gather));
+	EXPECT(eddyi_gather_begin(&sent->gather, SIZE_MAX));
 }
 
 static int send_all(struct sent *sent)
@@ -316,12 +316,14 @@ TASK_TEST(gather, a_technique_that_copies_does_not_begin)
 	EXPECT_EQ(eddy_transfer_configure(
 			  &(struct eddy_transfer_options){ .technique = EDDY_TECHNIQUE_READ_SEND }),
 		  0);
-	EXPECT(!eddyi_gather_begin(&gather));
+	EXPECT(!eddyi_gather_begin(&gather, SIZE_MAX));
 	EXPECT(!gather.pipe);
 	EXPECT_EQ(eddy_transfer_configure(&(struct eddy_transfer_options){ .pipe_size = 4096 }), 0);
-	EXPECT(!eddyi_gather_begin(&gather));
+	EXPECT(!eddyi_gather_begin(&gather, SIZE_MAX));
 	EXPECT_EQ(eddy_transfer_configure(NULL), 0);
-	EXPECT(eddyi_gather_begin(&gather));
+	EXPECT(!eddyi_gather_begin(&gather, 7 * PAGE));
+	EXPECT(eddyi_gather_begin(&gather, 8 * PAGE));
+	EXPECT_EQ(gather.slots, 8);
 	EXPECT_EQ(eddyi_gather_send(&gather, -1, &(struct eddy_str){ 0 }), 0);
 	return 0;
 }
@@ -341,7 +343,7 @@ TASK_TEST(gather, a_kernel_that_refuses_is_asked_once)
 	EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 	for (int i = 0; i < 2; i++) {
-		EXPECT(!eddyi_gather_begin(&gather));
+		EXPECT(!eddyi_gather_begin(&gather, SIZE_MAX));
 		EXPECT(!gather.pipe);
 	}
 	return 0;
@@ -354,7 +356,7 @@ TASK_TEST(gather, without_memory_nothing_begins)
 
 	for (int n = 1; !gather.pipe && n < 20; n++) {
 		failing_at = n;
-		failed += !eddyi_gather_begin(&gather);
+		failed += !eddyi_gather_begin(&gather, SIZE_MAX);
 	}
 	failing_at = 0;
 	EXPECT(failed > 2);
@@ -370,8 +372,8 @@ TASK_TEST(gather, without_memory_a_full_page_is_not_used)
 	eddyi_gather_add(&sent.gather, eddy_str((char[PAGE - 1]){ 0 }, PAGE - 1));
 	EXPECT_EQ(send_all(&sent), 0);
 	failing_at = 1;
-	EXPECT(!eddyi_gather_begin(&sent.gather));
-	EXPECT(eddyi_gather_begin(&sent.gather));
+	EXPECT(!eddyi_gather_begin(&sent.gather, SIZE_MAX));
+	EXPECT(eddyi_gather_begin(&sent.gather, SIZE_MAX));
 	EXPECT(eddyi_gather_room(&sent.gather) >= EDDYI_GATHER_ROOM);
 	EXPECT_EQ(send_all(&sent), 0);
 	close_sent(&sent);

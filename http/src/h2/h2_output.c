@@ -92,7 +92,11 @@ void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 /* Begin to gather, if the frames before leave room. */
 static bool begin_to_gather(struct eddyi_h2 *h2)
 {
-	if (h2->output_len > EDDYI_GATHER_ROOM || !eddyi_gather_begin(h2->gather))
+	size_t room = eddyi_wire_room(&h2->conn->wire);
+
+	/* What it does not take would be copied. */
+	h2->sender.awaits_room = !room && !h2->output_len;
+	if (h2->output_len > EDDYI_GATHER_ROOM || !eddyi_gather_begin(h2->gather, room))
 		return false;
 	put(h2, eddy_str(h2->output, h2->output_len));
 	h2->output_len = 0;
@@ -114,7 +118,7 @@ static ssize_t gather(struct eddyi_h2_stream *stream, size_t len)
 		return is_gathering(h2) ? NGHTTP2_ERR_PAUSE : 0;
 	if (!is_gathering(h2) && !begin_to_gather(h2)) {
 		h2->found.len = 0;
-		return h2->output_len ? NGHTTP2_ERR_PAUSE : 0;
+		return h2->output_len || h2->sender.awaits_room ? NGHTTP2_ERR_PAUSE : 0;
 	}
 	room = eddyi_gather_room_for(h2->gather, EDDYI_H2_FRAME_HEAD, &h2->found);
 	if (len > room && room >= EDDYI_H2_DATA_MAX)
@@ -246,6 +250,7 @@ static struct eddy_str next(struct eddyi_sender *sender)
 {
 	struct eddyi_h2 *h2 = h2_of(sender);
 
+	sender->awaits_room = false;
 	if (h2->output_at == h2->output_len) {
 		free_output(h2);
 		pack_and_gather(h2);

@@ -7,6 +7,7 @@
 #include <eddy/loop.h>
 #include <errno.h>
 #include <liburing.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 static bool seals(const struct eddyi_sender *sender)
@@ -64,6 +65,9 @@ static void ended(struct eddy_op *op, int result, unsigned flags)
 
 	(void)flags;
 	sender->is_full = false;
+	if (sender->awaits_room && result > 0)
+		result = -EAGAIN;
+	sender->awaits_room = false;
 	if (EDDYI_TLS && tls)
 		tls->sending = false;
 	if (result > 0 && EDDYI_TLS && seals(sender))
@@ -84,13 +88,16 @@ void eddyi_sender_flow(struct eddyi_sender *sender)
 	if (!sender->wire || eddyi_sender_is_busy(sender))
 		return;
 	rest = drain(sender);
-	if (!rest.len && !sender->verbs->next(sender).len)
+	if (!rest.len && !sender->awaits_room && !sender->verbs->next(sender).len)
 		return;
 	if (EDDYI_TLS && sender->wire->tls)
 		sender->wire->tls->sending = true;
 	sender->since_ns = eddy_loop_now();
 	sqe = eddy_op_begin(&sender->op, ended);
-	io_uring_prep_send(sqe, sender->wire->fd, rest.ptr, rest.len, MSG_NOSIGNAL);
+	if (sender->awaits_room)
+		io_uring_prep_poll_add(sqe, sender->wire->fd, POLLOUT);
+	else
+		io_uring_prep_send(sqe, sender->wire->fd, rest.ptr, rest.len, MSG_NOSIGNAL);
 	eddy_op_start(&sender->op, sqe);
 }
 

@@ -21,7 +21,7 @@ struct eddyi_sender_verbs {
 };
 
 /* Invariants:
- * 1. `op` sends the first bytes of next(), or encrypted ones.
+ * 1. `op` sends the first bytes of next(), or encrypted ones, or waits for room.
  * 2. After eddyi_sender_flow() it is started, unless all bytes are sent. */
 struct eddyi_sender {
 	const struct eddyi_sender_verbs *verbs;
@@ -29,6 +29,7 @@ struct eddyi_sender {
 	struct eddy_op op;
 	uint64_t since_ns; /* when `op` was started */
 	bool is_full;      /* the socket has taken less than it was given */
+	bool awaits_room;  /* set by next(): it has bytes once the socket has room */
 };
 
 /* Whether something is being sent by an op. */

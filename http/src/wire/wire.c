@@ -14,6 +14,7 @@
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -86,6 +87,20 @@ bool eddyi_wire_acked(const struct eddyi_wire *wire, uint64_t *ret_bytes)
 		return false;
 	*ret_bytes = info.tcpi_bytes_acked;
 	return true;
+}
+
+size_t eddyi_wire_room(const struct eddyi_wire *wire)
+{
+	uint32_t memory[SK_MEMINFO_VARS] = { 0 };
+	socklen_t len = sizeof(memory);
+	uint32_t queued, size;
+
+	if (eddyi_getsockopt_now(wire->fd, SOL_SOCKET, SO_MEMINFO, memory, &len) < 0)
+		return SIZE_MAX;
+	queued = memory[SK_MEMINFO_WMEM_QUEUED];
+	size = memory[SK_MEMINFO_SNDBUF];
+	/* As poll(2) has it. */
+	return size > queued && size - queued >= queued / 2 ? size - queued : 0;
 }
 
 bool eddyi_wire_has_stalled(struct eddyi_wire *wire)

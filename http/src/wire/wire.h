@@ -51,6 +51,9 @@ int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count
  * Return: as eddy_transfer_to_socket(). */
 int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
 
+/* Get how much the socket takes at once: none before it polls as writable. Never suspends. */
+size_t eddyi_wire_room(const struct eddyi_wire *wire);
+
 /* Whether the next bytes may be spliced to a file. Ends receiving ahead. May suspend. */
 bool eddyi_wire_can_splice(struct eddyi_wire *wire);
 

@@ -134,20 +134,20 @@ static bool works(struct eddyi_given *given, struct eddyi_pipe *pipe)
 	return given->works > 0;
 }
 
-bool eddyi_gather_begin(struct eddyi_gather *gather)
+bool eddyi_gather_begin(struct eddyi_gather *gather, size_t most)
 {
 	enum eddy_technique technique = eddy_transfer_options()->technique;
 	struct eddyi_given *given = given_here();
 
 	if ((technique != EDDY_TECHNIQUE_AUTO && technique != EDDY_TECHNIQUE_SPLICE) || !given ||
-	    given->works < 0 || eddyi_pipe_take_optional(&gather->pipe) < 0)
+	    given->works < 0 || most < PIPE_MIN || eddyi_pipe_take_optional(&gather->pipe) < 0)
 		return false;
 	if (gather->pipe->size < PIPE_MIN || !works(given, gather->pipe)) {
 		eddyi_pipe_discard(gather->pipe);
 		gather->pipe = NULL;
 		return false;
 	}
-	gather->slots = gather->pipe->size / page_size();
+	gather->slots = (most < gather->pipe->size ? most : gather->pipe->size) / page_size();
 	gather->len = gather->count = gather->parts_len = 0;
 	gather->failed = false;
 	return true;

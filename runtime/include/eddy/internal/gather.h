@@ -54,8 +54,9 @@ struct eddyi_gather {
 	struct iovec parts[EDDYI_GATHER_PARTS_MAX]; /* which the pipe does not have yet */
 };
 
-/* Begin. Return: whether it can: there is a pipe, and the loop's technique lets it. */
-EDDY_API bool eddyi_gather_begin(struct eddyi_gather *gather);
+/* Begin, for up to `most` bytes. Return: whether it can: they are many, there is a pipe, and the
+ * loop's technique lets it. */
+EDDY_API bool eddyi_gather_begin(struct eddyi_gather *gather, size_t most);
 
 /* Get the room for bytes to be copied: at first, at least EDDYI_GATHER_ROOM. */
 EDDY_API size_t eddyi_gather_room(const struct eddyi_gather *gather);
