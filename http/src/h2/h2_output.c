@@ -13,6 +13,8 @@
 #define BULK (16 * DATA_ROOM)
 /* Limit of what one connection sends in a turn of the loop. */
 #define TURN_MAX ((size_t)EDDY_MIB)
+/* Where a file can't be gathered, so much of it is copied before it is tried again. */
+#define COPY_STEP (256 * EDDY_KIB)
 
 /* ---- packing ---- */
 
@@ -89,14 +91,18 @@ void eddyi_h2_output_pack(struct eddyi_h2 *h2)
 	}
 }
 
-/* Begin to gather, if the frames before leave room. */
-static bool begin_to_gather(struct eddyi_h2 *h2)
+/* Whether frames may be gathered: what the socket has no room for would be copied, and frames that
+ * are packed already have to fit. */
+static bool may_gather(struct eddyi_h2 *h2, size_t *ret_room)
 {
-	size_t room = eddyi_wire_room(&h2->conn->wire);
+	*ret_room = eddyi_wire_room(&h2->conn->wire);
+	h2->sender.awaits_room = !*ret_room && !h2->output_len;
+	return *ret_room && h2->output_len <= EDDYI_GATHER_ROOM;
+}
 
-	/* What it does not take would be copied. */
-	h2->sender.awaits_room = !room && !h2->output_len;
-	if (h2->output_len > EDDYI_GATHER_ROOM || !eddyi_gather_begin(h2->gather, room))
+static bool begin_to_gather(struct eddyi_h2 *h2, size_t most)
+{
+	if (!eddyi_gather_begin(h2->gather, most))
 		return false;
 	put(h2, eddy_str(h2->output, h2->output_len));
 	h2->output_len = 0;
@@ -108,17 +114,19 @@ static bool begin_to_gather(struct eddyi_h2 *h2)
 static ssize_t gather(struct eddyi_h2_stream *stream, size_t len)
 {
 	struct eddyi_h2 *h2 = stream->h2;
-	size_t room;
+	bool begun = is_gathering(h2);
+	size_t room = 0;
 
 	/* Without the sender, only little is put into the output. */
-	if (!h2->gather)
+	if (!h2->gather || (!begun && !may_gather(h2, &room)))
 		return NGHTTP2_ERR_PAUSE;
-	h2->found = eddyi_h2_stream_find(stream, len, !is_gathering(h2));
-	if (!h2->found.len)
-		return is_gathering(h2) ? NGHTTP2_ERR_PAUSE : 0;
-	if (!is_gathering(h2) && !begin_to_gather(h2)) {
+	h2->found = eddyi_h2_stream_find(stream, len, !begun);
+	if (!h2->found.len && begun)
+		return NGHTTP2_ERR_PAUSE;
+	if (!h2->found.len || (!begun && !begin_to_gather(h2, room))) {
 		h2->found.len = 0;
-		return h2->output_len || h2->sender.awaits_room ? NGHTTP2_ERR_PAUSE : 0;
+		stream->copied_until = stream->file->moved + COPY_STEP;
+		return 0;
 	}
 	room = eddyi_gather_room_for(h2->gather, EDDYI_H2_FRAME_HEAD, &h2->found);
 	if (len > room && room >= EDDYI_H2_DATA_MAX)

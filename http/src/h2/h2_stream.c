@@ -20,8 +20,6 @@
 #define PAGE ((size_t)(4 * EDDY_KIB))
 /* Smaller parts of files are copied. */
 #define BULK_MIN (8 * EDDY_KIB)
-/* Where they are not in it, so much is copied before others are looked for. */
-#define COPY_STEP (256 * EDDY_KIB)
 #define PAGES_MIN ((size_t)(32 * EDDY_KIB))
 /* Read this much of a file at a time that is not in the page cache. */
 #define COLD_STEP ((size_t)(64 * EDDY_KIB))
@@ -312,13 +310,9 @@ struct eddyi_file_part eddyi_h2_stream_find(struct eddyi_h2_stream *stream, size
 {
 	struct eddyi_window *kept = stream->req.res.file.window;
 	uint64_t left = stream->file->len - stream->file->moved;
-	struct eddyi_file_part found = eddyi_window_find(kept ? kept : &stream->window,
-							 stream->file,
-							 left < len ? (size_t)left : len, may_move);
 
-	if (!found.len && may_move)
-		stream->copied_until = stream->file->moved + COPY_STEP;
-	return found;
+	return eddyi_window_find(kept ? kept : &stream->window, stream->file,
+				 left < len ? (size_t)left : len, may_move);
 }
 
 size_t eddyi_h2_stream_skip(struct eddyi_h2_stream *stream, size_t len)
