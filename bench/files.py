@@ -148,13 +148,17 @@ def verify(bench, server, work, path, file):
         conn.close()
 
 
+def _read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
 def _verify_http2(bench, server, work, path, file):
     words = ['--http2', '--time', 0.01, '--rounds', 1, '--warmup', 0, '--no-system-calls', *client.secured(server)]
     if work == 'put':
         words += ['--sizes', 100000, '--verify']
     else:
-        with open(os.path.join(bench.files, file) if work == 'get' else os.path.join(bench.folder, 'hello.txt'), 'rb') as body:
-            words += ['--digest', hashlib.sha256(body.read()).hexdigest()]
+        words += ['--digest', hashlib.sha256(HELLO if work == 'hello' else _read(os.path.join(bench.files, file))).hexdigest()]
     client.run(bench, ['put' if work == 'put' else 'get', *words, server.url(path.replace('{i}', 'verified'))])
 
 
