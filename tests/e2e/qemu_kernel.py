@@ -42,7 +42,9 @@ class Emulated(unittest.TestCase):
         machine.run('runtime-counted', criterion, {'EDDY_TEST_ONLY': COUNTED.partition('/')[0], 'EDDY_TEST_TIME': '240'})
         servers = [machine.python, os.path.join(HERE, 'run.py')]
         e2e = {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_TIME': '600', 'EDDY_TEST_EXCEPT': f'{IN_TIME_E2E},{BY_TOOLS}'}
-        machine.run('e2e', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls,download,program,tour,sandbox'})
+        machine.run('e2e', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
+        # Two files run at once, and those of TLS count the sockets of the machine for which the kernel encrypts.
+        machine.run('e2e-sandbox', servers, {**e2e, 'EDDY_TEST_ONLY': 'sandbox'})
         machine.run('unload', [machine.python, '-c', UNLOAD])
         machine.run('doctor-without', [doctor])
         machine.run('e2e-without', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls'})
@@ -93,11 +95,12 @@ class Emulated(unittest.TestCase):
 
     def test_servers(self):
         passed, skipped = self.cases('e2e')
+        confined, _ = self.cases('e2e-sandbox')
         for name in ('tls.Kernel.test_files_are_spliced', 'tls.Kernel.test_a_goodbye_behind_a_file', 'tls.Kernel.test_key_updates',
                      'tls.Kernel.test_no_nonce_is_used_twice', 'tls.Endings.test_goodbye', 'tls.Bodies.test_large_files_both_ways',
                      'program.Hello.test_answers', 'sandbox.Taken.test_gets_nothing', 'sandbox.Taken.test_gets_nothing_as_nobody',
                      'sandbox.Taken.test_gets_everything_without', 'sandbox.Files.test_files_come_and_go'):
-            self.assertIn(f'test_{name}', passed, skipped)
+            self.assertIn(f'test_{name}', passed | confined, skipped)
 
     def test_without_the_module(self):
         """What the kernel can't do the library does."""

@@ -1,6 +1,7 @@
 """The program files as a program: its command line, its records, its end."""
 # needs: curl
 import contextlib
+import glob
 import os
 import re
 import resource
@@ -18,6 +19,15 @@ from wire import EXAMPLES, PROGRAMS, Case, Server, Wire, request, try_connect
 def run(*args):
     return subprocess.run([PROGRAMS['files'], *map(str, args)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=30, check=False)
+
+
+def states_of(pid):
+    """Those of its threads: S sleeps."""
+    states = set()
+    for path in glob.glob(f'/proc/{pid}/task/*/stat'):
+        with open(path) as file:
+            states.add(file.read().rpartition(')')[2].split()[0])
+    return states
 
 
 @unittest.skipUnless(os.path.exists(PROGRAMS['files']), 'needs the program files')
@@ -49,6 +59,8 @@ class Program(Case):
             for wire in wires[:3]:
                 wire.send(request('POST', '/echo', 'Content-Length: 5', 'Expect: 100-continue'))
                 self.assertEqual(wire.read().status, 100)
+            # A client can have the response to its request before the request has ended.
+            self.eventually(lambda: states_of(server.process.pid) == {'S'})
             server.process.terminate()
             server.wait_for('INFO eddy::app: shutting down: 3 requests in progress$')
             for wire in wires[:3]:
