@@ -274,7 +274,7 @@ int eddyi_gather_send(struct eddyi_gather *gather, int socket, struct eddy_str *
 	r = gather->failed ? -ENODATA : 0;
 	*ret_rest = (struct eddy_str){ 0 };
 	gather->pipe = NULL;
-	while (r == 0 && left && (moved > 0 || errno == EINTR)) {
+	while (r == 0 && left && (moved > 0 || (moved < 0 && errno == EINTR))) {
 		moved = eddyi_splice_now(pipe->read_fd, NULL, socket, NULL, left,
 					 SPLICE_F_NONBLOCK);
 		left -= moved > 0 ? (size_t)moved : 0;
