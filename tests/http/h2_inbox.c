@@ -1,6 +1,8 @@
 /* Tests of h2_inbox.h. */
 #include "h2/h2_inbox.h"
 
+#include "parked/blocks.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
@@ -38,9 +40,11 @@ Test(h2_inbox, gives_back_what_is_added)
 {
 	static const size_t sizes[] = { 1, 1000, 1023, 1024, 1025, 16384, 65536, 65537, 300000 };
 
+	struct eddyi_blocks blocks = { 0 };
+
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		for (size_t step = 1; step < 100000; step = step * 9 + 5) {
-			struct eddyi_h2_inbox inbox = { 0 };
+			struct eddyi_h2_inbox inbox = { .spare = &blocks };
 			size_t added = 0, taken = 0;
 
 			for (int j = 0; j < 4; j++) {
@@ -58,7 +62,8 @@ Test(h2_inbox, gives_back_what_is_added)
 
 Test(h2_inbox, bytes_stay_where_they_are)
 {
-	struct eddyi_h2_inbox inbox = { 0 };
+	struct eddyi_blocks blocks = { 0 };
+	struct eddyi_h2_inbox inbox = { .spare = &blocks };
 	size_t added = 0;
 	struct eddy_str before;
 
@@ -71,4 +76,24 @@ Test(h2_inbox, bytes_stay_where_they_are)
 	eddyi_h2_inbox_clear(&inbox);
 	cr_expect(eq(sz, inbox.len, 0));
 	cr_expect(eddyi_h2_inbox_next(&inbox).len == 0);
+}
+
+Test(h2_inbox, large_blocks_serve_the_next_body)
+{
+	struct eddyi_blocks blocks = { 0 };
+	struct eddyi_h2_inbox inbox = { .spare = &blocks };
+	size_t added = 0;
+	struct eddyi_block *spare;
+
+	add(&inbox, &added, 10);
+	add(&inbox, &added, 200000);
+	eddyi_h2_inbox_clear(&inbox);
+	cr_assert(eq(sz, blocks.count, 1));
+	spare = blocks.first;
+	add(&inbox, &added, 10);
+	add(&inbox, &added, 200000);
+	cr_expect(eq(sz, blocks.count, 0));
+	eddyi_h2_inbox_clear(&inbox);
+	cr_expect(blocks.first == spare);
+	eddyi_blocks_free(&blocks);
 }

@@ -180,38 +180,38 @@ static void receive(struct eddyi_h2 *h2, struct eddy_str bytes)
 	eddyi_h2_output_send(h2);
 }
 
-/* Get memory for a receive that is used at once: the loop's, or that of the TLS session.
- * Return: bytes; -ENOMEM. */
-static ssize_t room_of(struct eddyi_h2 *h2, char **ret_room)
+/* Receive into the buffer of the TLS session, or into `block`. */
+static ssize_t receive_now(struct eddyi_wire *wire, char *block)
 {
-	struct eddyi_conns *conns = h2->conn->parked.conns;
+	char *room = block;
+	ssize_t r = AT_ONCE;
 
-	if (EDDYI_TLS && h2->conn->wire.tls)
-		return eddyi_tls_buffers_room(&h2->conn->wire.tls->buffers, ret_room);
-	if (!conns->room)
-		conns->room = malloc(AT_ONCE);
-	*ret_room = conns->room;
-	return conns->room ? (ssize_t)AT_ONCE : -ENOMEM;
+	if (EDDYI_TLS && wire->tls)
+		r = eddyi_tls_buffers_room(&wire->tls->buffers, &room);
+	if (r > 0)
+		r = eddyi_recv_now(wire->fd, room, (size_t)r, MSG_DONTWAIT);
+	if (EDDYI_TLS && wire->tls)
+		eddyi_tls_received(wire->tls, r > 0 ? (size_t)r : 0);
+	return r;
 }
 
 /* Receive what else is there, when no op does. Larger pieces take less time. */
 static void receive_at_once(struct eddyi_h2 *h2)
 {
-	struct eddyi_wire *wire = &h2->conn->wire;
+	struct eddyi_blocks *blocks = &h2->conn->parked.conns->blocks;
+	bool is_tls = EDDYI_TLS && h2->conn->wire.tls;
+	char *block = h2->is_quick && !is_tls ? eddyi_blocks_take(blocks) : NULL;
 
 	for (int i = 0; i < AT_ONCE_TIMES && h2->is_quick && !h2->ended && !h2->over; i++) {
-		char *room;
-		ssize_t r = room_of(h2, &room);
+		ssize_t r = is_tls || block ? receive_now(&h2->conn->wire, block) : -ENOMEM;
 
-		if (r > 0)
-			r = eddyi_recv_now(wire->fd, room, (size_t)r, MSG_DONTWAIT);
-		if (EDDYI_TLS && wire->tls)
-			eddyi_tls_received(wire->tls, r > 0 ? (size_t)r : 0);
 		/* The op gets the end and errors, too. */
 		if (r <= 0)
-			return;
-		receive(h2, EDDYI_TLS && wire->tls ? EDDY_STR("") : eddy_str(room, (size_t)r));
+			break;
+		receive(h2, is_tls ? EDDY_STR("") : eddy_str(block, (size_t)r));
 	}
+	if (block)
+		eddyi_blocks_give_back(blocks, block);
 }
 
 static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)

@@ -1,17 +1,40 @@
 #include "h2_inbox.h"
 
+#include "parked/blocks.h"
+
 #include <stdlib.h>
 
 #define PAGE ((size_t)(4 * EDDY_KIB))
 /* The least sizes of the first block and of others. */
 #define BLOCK_FIRST ((size_t)EDDY_KIB)
-#define BLOCK_NEXT ((size_t)(256 * EDDY_KIB))
+#define BLOCK_NEXT ((size_t)(248 * EDDY_KIB))
 
 struct eddyi_h2_block {
 	struct eddyi_h2_block *next;
 	size_t at, len, size;
+	bool is_shared; /* of the loop's blocks */
 	char bytes[];
 };
+
+/* Return: NULL on allocation failure. */
+static struct eddyi_h2_block *block_new(struct eddyi_blocks *spare, size_t size)
+{
+	size_t whole = sizeof(struct eddyi_h2_block) + size;
+	bool is_shared = size >= BLOCK_NEXT && whole <= EDDYI_BLOCK_SIZE;
+	struct eddyi_h2_block *block = is_shared ? eddyi_blocks_take(spare) : malloc(whole);
+
+	if (block)
+		*block = (struct eddyi_h2_block){ .size = size, .is_shared = is_shared };
+	return block;
+}
+
+static void block_free(struct eddyi_blocks *spare, struct eddyi_h2_block *block)
+{
+	if (block->is_shared)
+		eddyi_blocks_give_back(spare, block);
+	else
+		free(block);
+}
 
 /* Append a block for `need` bytes, behind `fits` that go into the last one. Blocks of a body that
  * goes on are large: each is a write to its file. */
@@ -23,11 +46,9 @@ static bool grow(struct eddyi_h2_inbox *inbox, size_t fits, size_t need)
 	struct eddyi_h2_block *block;
 
 	size -= (inbox->began + inbox->len + fits + size) % PAGE;
-	block = malloc(sizeof(*block) + size);
-
+	block = block_new(inbox->spare, size);
 	if (!block)
 		return false;
-	*block = (struct eddyi_h2_block){ .size = size };
 	if (inbox->last)
 		inbox->last->next = block;
 	else
@@ -79,7 +100,7 @@ void eddyi_h2_inbox_consume(struct eddyi_h2_inbox *inbox, size_t len)
 	inbox->first = first->next;
 	if (!inbox->first)
 		inbox->last = NULL;
-	free(first);
+	block_free(inbox->spare, first);
 }
 
 void eddyi_h2_inbox_clear(struct eddyi_h2_inbox *inbox)

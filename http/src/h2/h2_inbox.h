@@ -4,10 +4,12 @@
 
 #include <eddy/str.h>
 
+struct eddyi_blocks;
 struct eddyi_h2_block;
 
-/* Zeroed, it is empty. */
+/* Zeroed but for `spare`, it is empty. */
 struct eddyi_h2_inbox {
+	struct eddyi_blocks *spare; /* of the loop, for large blocks */
 	struct eddyi_h2_block *first, *last;
 	size_t len;
 	uint64_t began; /* bytes that have been consumed */

@@ -471,6 +471,7 @@ struct eddyi_h2_stream *eddyi_h2_stream_new(struct eddyi_h2 *h2, int32_t id)
 	stream->h2 = h2;
 	stream->id = id;
 	stream->body.max = UINT64_MAX;
+	stream->inbox.spare = &conn->parked.conns->blocks;
 	eddy_event_init(&stream->arrived);
 	eddy_event_init(&stream->flowed);
 	eddyi_h2_pace_begin_stream(stream);

@@ -225,7 +225,7 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 void eddyi_conns_deinit(struct eddyi_conns *conns)
 {
 	eddyi_holders_deinit(&conns->holders);
-	free(conns->room);
+	eddyi_blocks_free(&conns->blocks);
 	eddy_timer_disarm(&conns->sweep);
 	eddyi_service_deinit(&conns->service);
 }

@@ -6,6 +6,7 @@
 #ifndef EDDYI_PARKED_H
 #define EDDYI_PARKED_H
 
+#include "blocks.h"
 #include "holders.h"
 
 #include <eddy/runtime.h>
@@ -78,7 +79,7 @@ struct eddyi_conns {
 	struct eddyi_tally *tally; /* over all loops; NULL: no limit by address */
 	struct eddy_node http1;    /* its requests in progress */
 	struct eddy_timer sweep;   /* of those, by http1/presence.c */
-	char *room;                /* for large receives, used at once; NULL: none yet */
+	struct eddyi_blocks blocks;
 	unsigned count;
 	unsigned leaving;                /* of `count`, evicted and not yet closed */
 	uint64_t crowd_seen_ns;          /* the last check of a crowd */
