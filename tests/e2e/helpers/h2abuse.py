@@ -73,7 +73,7 @@ def slow_readers():
         yield frame(WINDOW_UPDATE, 0, 0, u32(1))
 
 
-# What they send, and the error codes of GOAWAY with which a connection may end; None: it may go on.
+# What they send, and the error codes of GOAWAY with which a connection may end; None: it may go on, 'none': it may end without one.
 ATTACKS = {
     'rapid reset': (reset_by(lambda stream: frame(RST_STREAM, 0, stream, u32(h2wire.CANCEL))), {CALM}),
     'windows of 0': (reset_by(lambda stream: frame(WINDOW_UPDATE, 0, stream, u32(0))), {PROTOCOL_ERROR}),
@@ -92,7 +92,7 @@ ATTACKS = {
     'headers of ended streams': (again(headers(1, HONEST), headers(1, REFUSED, END_HEADERS)), {CALM, STREAM_CLOSED}),
     'windows byte by byte': (windows_byte_by_byte, {CALM}),
     'repeated fields': (fields_of_fields, {CALM}),
-    'slow readers': (slow_readers, {None}),
+    'slow readers': (slow_readers, {None, 'none'}),
 }
 PROCESSES = {'slow readers': 8}
 
