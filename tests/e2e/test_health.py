@@ -28,8 +28,9 @@ class Health(Case):
                 for wire in (idle, late):
                     self.assertClosed(wire)
             self.assertGreater(time.monotonic() - start, 0.65)
-            self.assertTrue(busy.read().closes)
+            answer = busy.read()
         self.assertEqual(server.wait(), 0)
+        self.assertTrue(answer.closes)
 
     def test_without_one(self):
         server = self.doors()
@@ -37,8 +38,9 @@ class Health(Case):
             wire.send(request('GET', '/slow/200'))
             self.eventually(lambda: server.sockets())
             self.begin_end(server)
-            self.assertTrue(wire.read().closes)
+            answer = wire.read()
         self.assertEqual(server.wait(), 0)
+        self.assertTrue(answer.closes)
 
     def test_second_signal(self):
         server = self.doors('--lame_duck', 60000)
