@@ -19,6 +19,13 @@ struct post {
 	const char *path;
 };
 
+struct thread {
+	struct post first;
+	struct post *posts;
+	long *numbers;
+	size_t post_count, number_count;
+};
+
 enum {
 	LOG_BYTES = 64 * EDDY_KIB,
 	MIB = EDDY_MIB,
@@ -32,6 +39,13 @@ static const struct eddy_member post_members[] = {
 	EDDY_MEMBER(struct post, slug, .as = "name", .names = EDDY_LIST("a", "b")),
 	EDDY_MEMBER(struct post, price, .range = { 0, 10 },
 		    .present = EDDY_PRESENT(struct post, has_price)),
+};
+
+static const struct eddy_member thread_members[] = {
+	EDDY_OBJECT(struct thread, first, .of = EDDY_SHAPE(struct post, post_members)),
+	EDDY_ARRAY(struct thread, posts, post_count, .of = EDDY_SHAPE(struct post, post_members),
+		   .pattern = EDDY_PATTERN("^a")),
+	EDDY_ARRAY(struct thread, numbers, number_count),
 };
 
 static const struct eddy_config_key keys[] = {
@@ -63,6 +77,9 @@ static int handle(struct eddy_req *req, struct eddy_res *res)
 	struct eddy_pairs pairs = { NULL, 0 };
 	char why[EDDY_WHY_SIZE];
 	unsigned char byte;
+	struct eddy_json_reader reader = { 0 };
+	struct eddy_json_writer writer = { 0 };
+	struct thread thread;
 	struct post post;
 	long number;
 
@@ -73,6 +90,11 @@ static int handle(struct eddy_req *req, struct eddy_res *res)
 	    eddy_req_query_into(req, post_members, &post) < 0 ||
 	    eddy_req_form_into(req, post_members, &post) < 0 ||
 	    eddy_req_json_into(req, post_members, &post) < 0 ||
+	    eddy_json_read(&reader, post.slug, thread_members, &thread) < 0 ||
+	    eddy_json_write(&writer, thread_members, &thread) < 0 ||
+	    eddy_json_write_array(&writer, post_members, thread.posts, thread.post_count) < 0 ||
+	    eddy_res_json_from(res, thread_members, &thread) < 0 ||
+	    eddy_res_json_array(res, post_members, thread.posts, thread.post_count) < 0 ||
 	    eddy_req_claims_into(req, post_members, &post, why) < 0 ||
 	    eddy_json_into(NULL, post_members, &post, why) < 0 ||
 	    eddy_pairs_into(&pairs, post_members, &post, why) < 0)

@@ -161,6 +161,15 @@ UTF8 = Case('utf8', 'Whether text is UTF-8', [
     'As WebSockets check it: in parts of 8 KiB that may end within a character, by one shift a byte, and 64 bytes of ASCII at a time.')
 
 
+BODIES = ((10, 'a KiB'), (640, '64 KiB'))
+
+JSON = Case('json', 'JSON into structs and back', [
+    Program(f'{how}-{items}', 'json', f'{how} {items} {{s}}') for items, _ in BODIES for how in ('read', 'jansson-read', 'write', 'jansson-write')
+], [Row(f'{verb} a body of {size}, a KiB', f'{how}-{items}', f'jansson-{how}-{items}', 'a tree of jansson', 1.0)
+    for how, verb in (('read', 'read'), ('write', 'write')) for items, size in BODIES],
+    'By tables of members, without a tree: objects of five members, a quarter of whose texts have escapes.')
+
+
 # What a token may take beside OpenSSL's bare verification. The other algorithms are wolfCrypt's.
 WHOLE = {'HS256': 3, 'RS256': 1.4, 'PS256': 1.4, 'ES256': 1.4}
 SIGNED = ('HS256', 'RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'Ed25519', 'Ed448')
@@ -192,8 +201,8 @@ def parked(name, count):
 
 
 MILLION = 'parked-million'
-CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, verifying(SIGNED), OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
-SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, verifying(('HS256', 'ES256')), OTHERS, parked('parked', 1000)]
+CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, JSON, verifying(SIGNED), OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
+SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, UTF8, JSON, verifying(('HS256', 'ES256')), OTHERS, parked('parked', 1000)]
 
 
 def chosen(names):

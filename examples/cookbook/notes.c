@@ -5,7 +5,7 @@
  *     $ curl -s localhost:7878/notes --json '{"title": "buy milk", "stars": 3}'
  *     {"id":1,"title":"buy milk","stars":3}
  *     $ curl -s localhost:7878/notes --json '{"title": "buy milk", "stars": 9}'
- *     {"type":"about:blank","title":"Bad Request","status":400,"detail":"the JSON member \"stars\" must be an integer from 0 to 5"}
+ *     {"type":"about:blank","title":"Bad Request","status":400,"detail":"the JSON member \"stars\" must be an integer from 0 to 5","errors":[{"pointer":"#/stars","detail":"must be an integer from 0 to 5"}]}
  *     $ curl -s localhost:7878/notes/1
  *     {"id":1,"title":"buy milk","stars":3}
  *     $ curl -s -X DELETE localhost:7878/notes/1 -w '%{http_code}\n'
@@ -14,22 +14,33 @@
 #include <eddy/http.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define NOTES_MAX 1000
 
-struct store {
-	json_t *notes; /* by id; used on one loop, so it needs no lock */
-	unsigned last_id;
-};
-
 struct note {
+	unsigned id;
 	struct eddy_str title;
 	unsigned stars;
 };
 
-static const struct eddy_member note_members[] = {
+/* Of a note that is sent to us, and of one that we send. */
+static const struct eddy_member new_members[] = {
 	EDDY_MEMBER(struct note, title, .range = { 1, 100 }),
 	EDDY_MEMBER(struct note, stars, .range = { 0, 5 }, .otherwise = "0"),
+};
+static const struct eddy_member note_members[] = {
+	EDDY_MEMBER(struct note, id),
+	EDDY_MEMBER(struct note, title),
+	EDDY_MEMBER(struct note, stars),
+};
+
+/* Used on one loop, so it needs no lock. */
+struct store {
+	struct note notes[NOTES_MAX]; /* each owns its title */
+	size_t count;
+	unsigned last_id;
 };
 
 /* POST /notes */
@@ -38,59 +49,66 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 	struct store *store = eddy_req_context(req);
 	struct note note;
 	char path[32];
-	json_t *json;
-	int r = eddy_req_json_into(req, note_members, &note);
+	int r = eddy_req_json_into(req, new_members, &note);
 
 	if (r < 0)
-		return r; /* a response that names the member and its valid values */
-	if (json_object_size(store->notes) >= NOTES_MAX)
+		return r; /* a response that names the members and their valid values */
+	if (store->count == NOTES_MAX)
 		return eddy_res_problem(res, 507, "there are %d notes: delete one", NOTES_MAX);
-	snprintf(path, sizeof(path), "/notes/%u", ++store->last_id);
-	json = json_pack("{s:i, s:s%, s:i}", "id", (int)store->last_id, "title", note.title.ptr,
-			 note.title.len, "stars", (int)note.stars);
-	r = json_object_set(store->notes, path + strlen("/notes/"), json);
-	if (r == 0)
-		r = eddy_res_created(res, eddy_str_from(path));
-	if (r == 0)
-		return eddy_res_json(res, json);
-	json_decref(json);
-	return -ENOMEM;
+	note.title.ptr = strndup(note.title.ptr, note.title.len);
+	if (!note.title.ptr)
+		return -ENOMEM;
+	note.id = ++store->last_id;
+	store->notes[store->count++] = note;
+	snprintf(path, sizeof(path), "/notes/%u", note.id);
+	r = eddy_res_created(res, eddy_str_from(path));
+	return r < 0 ? r : eddy_res_json_from(res, note_members, &note);
+}
+
+/* GET /notes */
+static int list(struct eddy_req *req, struct eddy_res *res)
+{
+	struct store *store = eddy_req_context(req);
+
+	return eddy_res_json_array(res, note_members, store->notes, store->count);
 }
 
 /* Return: the note with the {id} of the path; NULL if there is none. */
-static json_t *find(struct eddy_req *req, char key[EDDY_U64_SIZE])
+static struct note *find(struct eddy_req *req)
 {
-	const struct store *store = eddy_req_context(req);
-	uint64_t id;
+	struct store *store = eddy_req_context(req);
+	unsigned id;
 
 	if (eddy_req_path(req, EDDY_TO(&id)) < 0)
 		return NULL;
-	eddy_u64_format(id, key);
-	return json_object_get(store->notes, key);
+	for (size_t i = 0; i < store->count; i++)
+		if (store->notes[i].id == id)
+			return &store->notes[i];
+	return NULL;
 }
 
 static int show(struct eddy_req *req, struct eddy_res *res)
 {
-	char key[EDDY_U64_SIZE];
-	json_t *note = find(req, key);
+	struct note *note = find(req);
 
-	return note ? eddy_res_json(res, json_incref(note)) : 404;
+	return note ? eddy_res_json_from(res, note_members, note) : 404;
 }
 
 static int drop(struct eddy_req *req, struct eddy_res *res)
 {
 	struct store *store = eddy_req_context(req);
-	char key[EDDY_U64_SIZE];
+	struct note *note = find(req);
 
-	if (!find(req, key))
+	if (!note)
 		return 404;
-	json_object_del(store->notes, key);
+	free((void *)note->title.ptr);
+	*note = store->notes[--store->count];
 	return eddy_res_no_content(res);
 }
 
 int main(int argc, char **argv)
 {
-	struct store store = { .notes = json_object() };
+	static struct store store;
 	struct eddy_app *app = eddy_app_new();
 	int r;
 
@@ -100,9 +118,11 @@ int main(int argc, char **argv)
 	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &store);
 	eddy_app_map_post(app, "/notes", create);
+	eddy_app_map_get(app, "/notes", list);
 	eddy_app_map_get(app, "/notes/{id}", show);
 	eddy_app_map_delete(app, "/notes/{id}", drop);
 	r = eddy_app_run_blocking(app);
-	json_decref(store.notes);
+	while (store.count)
+		free((void *)store.notes[--store.count].title.ptr);
 	return r < 0 ? 1 : 0;
 }

@@ -57,6 +57,44 @@ static int json_struct(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : show(res, &post);
 }
 
+/* ---- JSON with arrays ---- */
+
+struct order {
+	struct eddy_str name;
+	struct post *posts;
+	size_t post_count;
+};
+
+static const struct eddy_member order_members[] = {
+	EDDY_MEMBER(struct order, name, .range = { 1, 9 }, .strict = true),
+	EDDY_ARRAY(struct order, posts, post_count, .of = EDDY_SHAPE(struct post, post_members)),
+};
+
+static int echo_order(struct eddy_req *req, struct eddy_res *res)
+{
+	struct order order;
+	int r = eddy_req_json_into(req, order_members, &order);
+
+	return r < 0 ? r : eddy_res_json_from(res, order_members, &order);
+}
+
+static int list_posts(struct eddy_req *req, struct eddy_res *res)
+{
+	struct order order;
+	int r = eddy_req_json_into(req, order_members, &order);
+
+	return r < 0 ? r : eddy_res_json_array(res, post_members, order.posts, order.post_count);
+}
+
+static int own_detail(struct eddy_req *req, struct eddy_res *res)
+{
+	struct order order;
+
+	return eddy_req_json_into(req, order_members, &order) < 0 ?
+		       eddy_res_problem(res, 400, "my own words") :
+		       0;
+}
+
 static int numbers(struct eddy_req *req, struct eddy_res *res)
 {
 	int8_t small;
@@ -378,6 +416,46 @@ Test(param, json)
 		       "the body must be a JSON object");
 	expect_refused(app, POST("/struct", JSON, "8\r\n{\"id\":0}"), 400,
 		       "the JSON member \\\"id\\\" must be an integer from 1 to 99");
+	eddy_app_free(app);
+}
+
+Test(param, json_with_arrays)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/", echo_order);
+	eddy_app_map_post(app, "/posts", list_posts);
+	eddy_app_map_post(app, "/own", own_detail);
+	EXPECT_ANSWER(app,
+		      POST("/", JSON,
+			   "32\r\n{\"posts\":[{\"id\":5,\"slug\":\"a\\n\"}],\"name\":\"x\"}      "),
+		      "200 {\"name\":\"x\",\"posts\":[{\"id\":5,\"slug\":\"a\\n\",\"page\":1}]}");
+	EXPECT_ANSWER(app, POST("/own", JSON, "2\r\n{}"),
+		      "400 {\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
+		      "\"detail\":\"my own words\"}");
+	eddy_app_free(app);
+}
+
+Test(param, all_faults_of_json)
+{
+	static const char request[] = POST(
+		"/", JSON, "2e\r\n{\"posts\":[{\"id\":0,\"slug\":\"a\"},5],\"b\":\"\\u00e4\"}");
+	struct eddy_app *app = eddy_app_new();
+	struct asked asked;
+
+	eddy_app_map_post(app, "/", echo_order);
+	ask(&asked, app, request);
+	cr_expect(eq(int, asked.status, 422));
+	cr_expect(
+		strstr(asked.text,
+		       "\"detail\":\"the JSON member \\\"posts/0/id\\\" must be an integer "
+		       "from 1 to 99\",\"errors\":[{\"pointer\":\"#/posts/0/id\",\"detail\":"
+		       "\"must be an integer from 1 to 99\"},{\"pointer\":\"#/posts/1\",\"detail\":"
+		       "\"must be an object\"},{\"pointer\":\"#/b\",\"detail\":\"is unknown\"},"
+		       "{\"pointer\":\"#/name\",\"detail\":\"is missing: it must be text of 1 to 9 "
+		       "bytes\"}]}") != NULL,
+		"%s", asked.text);
+	ask_end(&asked);
 	eddy_app_free(app);
 }
 

@@ -1,5 +1,5 @@
 /* A member of a type that no text is parsed into.
- * expect: EDDY_MEMBER\(\) takes members that are integers, enums, double, bool or struct eddy_str
+ * expect: EDDY_MEMBER\(\) takes members that are integers, enums, double, bool, struct eddy_time or struct eddy_str
  */
 #include <eddy/http.h>
 

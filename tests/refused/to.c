@@ -1,5 +1,5 @@
 /* A variable of a type that no text is parsed into.
- * expect: EDDY_TO\(&variable\) takes an integer, double, bool or struct eddy_str; text is a struct eddy_str
+ * expect: EDDY_TO\(&variable\) takes an integer, double, bool, struct eddy_time or struct eddy_str; text is a struct eddy_str
  */
 #include <eddy/http.h>
 

@@ -8,6 +8,7 @@
 
 #include <eddy/app.h>
 #include <eddy/header.h>
+#include <eddy/json_text.h>
 #include <jansson.h>
 
 EDDY_BEGIN_DECLS
@@ -54,6 +55,19 @@ EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_
  * MiB, except for a result of eddy_req_json() that was parsed on the offload pool. May suspend.
  * Return: 0; -ENOMEM, also for NULL; -ECANCELED. */
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
+
+/* Answer with a struct as a JSON object, by its table (eddy/json_text.h); or with an array of
+ * `count` structs. Serializing blocks the loop, about 5 ms a MiB.
+ * Return: 0; -ENOMEM; -EDOM as eddy_json_write(). */
+#define eddy_res_json_from(res, members, source)                                                   \
+	eddyi_res_json_write((res), (members), sizeof(members) / sizeof(*(members)),               \
+			     sizeof(*(source)), (source), EDDYI_JSON_OBJECT)
+#define eddy_res_json_array(res, members, array, count)                                            \
+	eddyi_res_json_write((res), (members), sizeof(members) / sizeof(*(members)),               \
+			     sizeof(*(array)), (array), (count))
+EDDY_API int eddyi_res_json_write(struct eddy_res *res, const struct eddy_member *members,
+				  size_t member_count, size_t size, const void *source,
+				  size_t count);
 
 /* Answer 204, without a body (RFC 9110 section 15.3.5). Return: 0. */
 EDDY_API int eddy_res_no_content(struct eddy_res *res);

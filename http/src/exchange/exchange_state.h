@@ -137,7 +137,9 @@ struct eddy_req {
 	 * less, and the detail of that status. */
 	int verdict_error;
 	int verdict_status;
-	const char *detail; /* in the arena or static */
+	const char *detail;                   /* in the arena or static */
+	const struct eddy_json_fault *faults; /* behind `detail`; NULL: none */
+	size_t fault_count;
 	struct eddy_res res;
 };
 
@@ -153,6 +155,7 @@ static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, co
 	req->verdict_error = error;
 	req->verdict_status = status;
 	req->detail = detail;
+	req->faults = NULL;
 	return error;
 }
 

@@ -240,37 +240,45 @@ static int take_json_memory(struct eddy_req *req, struct eddy_str text)
 	return eddyi_req_take_body_memory(req, values * JSON_VALUE_BYTES + text.len);
 }
 
+/* Read the body if its type is JSON. Return: as eddy_req_json(). */
+static int take_json(struct eddy_req *req, struct eddy_str *ret_text)
+{
+	if (!is_json(eddyi_req_media_type(req)))
+		return eddyi_req_fail(req, -EMEDIUMTYPE, 415, "the body must be application/json");
+	return eddy_req_body(req, ret_text);
+}
+
+/* Record why a text is rejected by its parser. Return: `error`. */
+static int refuse_text(struct eddy_req *req, int error, const char *why)
+{
+	if (error == -EMSGSIZE)
+		eddyi_req_fail(req, error, 413, "the JSON body has too many values");
+	if (error == -EBADMSG)
+		eddyi_req_fail(
+			req, error, 400,
+			eddyi_arena_printf(&req->arena, "the body is not valid JSON: %s", why).ptr);
+	return error;
+}
+
 int eddy_req_json(struct eddy_req *req, json_t **ret_json)
 {
 	struct parsing parsing = {
 		.values_max = req->app->options.json_values_max,
 		.ret_json = &req->json,
 	};
-	int r;
+	int r = take_json(req, &parsing.text);
 
-	if (!is_json(eddyi_req_media_type(req)))
-		return eddyi_req_fail(req, -EMEDIUMTYPE, 415, "the body must be application/json");
-	if (!req->json) {
-		r = eddy_req_body(req, &parsing.text);
-		if (r < 0)
-			return r;
+	if (r == 0 && !req->json) {
 		r = take_json_memory(req, parsing.text);
 		if (r < 0)
 			return r;
 		r = req->has_large_json ? eddy_offload(parse_json, &parsing) : parse_json(&parsing);
-		if (r == -EMSGSIZE)
-			eddyi_req_fail(req, r, 413, "the JSON body has too many values");
-		if (r == -EBADMSG)
-			eddyi_req_fail(req, r, 400,
-				       eddyi_arena_printf(&req->arena,
-							  "the body is not valid JSON: %s",
-							  parsing.why)
-					       .ptr);
 		if (r < 0)
-			return r;
+			return refuse_text(req, r, parsing.why);
 	}
-	*ret_json = req->json;
-	return 0;
+	if (r == 0)
+		*ret_json = req->json;
+	return r;
 }
 
 /* ---- into structs ---- */
@@ -315,22 +323,56 @@ int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
 	return r < 0 ? r : read_pairs(req, "the form field", &pairs, members, count, ret_target);
 }
 
-int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-			void *ret_target)
+/* Memory of what is read, which counts as the body's. */
+struct memory {
+	struct eddy_req *req;
+	int error; /* with which the last allocation failed; 0: -ENOMEM */
+};
+
+static void *take_memory(void *arg, size_t size)
 {
-	char why[EDDY_WHY_SIZE];
-	json_t *json;
-	int r = eddy_req_json(req, &json);
+	struct memory *memory = arg;
+
+	memory->error = eddyi_req_take_body_memory(memory->req, size);
+	return memory->error < 0 ? NULL : eddyi_arena_alloc(&memory->req->arena, size);
+}
+
+static int refuse_json(struct eddy_req *req, const struct eddy_json_reader *reader)
+{
+	int status = reader->has_unknown ? 422 : 400, r;
+
+	/* The pointer of the whole text is "#". */
+	if (reader->faults[0].pointer.len == 1)
+		r = eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
+	else
+		r = refuse(req, status, "the JSON member", reader->why);
+	req->faults = reader->faults;
+	req->fault_count = reader->fault_count;
+	return r;
+}
+
+int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+			size_t size, void *ret_target)
+{
+	const struct eddy_shape shape = { members, count, size };
+	struct memory memory = { .req = req };
+	struct eddy_json_reader reader = {
+		.alloc = take_memory,
+		.arg = &memory,
+		.depth_max = JSON_DEPTH_MAX,
+		.values_max = req->app->options.json_values_max,
+	};
+	struct eddy_str text;
+	int r = take_json(req, &text);
 
 	if (r < 0)
 		return r;
-	if (!json_is_object(json))
-		return eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
-	r = eddyi_json_read(json, members, count, ret_target, why);
+	r = eddyi_json_text_read(&reader, text, &shape, ret_target);
+	if (r == -EINVAL)
+		return refuse_json(req, &reader);
 	if (r == -EDOM)
 		return eddyi_req_fail(req, r, 500, NULL);
-	if (r != -EINVAL)
-		return r;
-	return refuse(req, eddyi_json_find_unknown(json, members, count) ? 422 : 400,
-		      "the JSON member", why);
+	if (r == -ENOMEM && memory.error < 0)
+		return memory.error;
+	return r < 0 ? refuse_text(req, r, reader.why) : 0;
 }

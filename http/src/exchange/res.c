@@ -400,10 +400,52 @@ int eddy_res_json(struct eddy_res *res, json_t *json)
 	return set_json(res, json);
 }
 
-/* Of a problem without its detail. */
-#define PROBLEM_SIZE 128
+struct growing {
+	struct eddyi_arena *arena;
+	struct eddy_json_writer writer;
+};
 
-static void put_problem(struct eddyi_text *json, int status, struct eddy_str detail)
+static void *grow_text(void *arg, struct eddy_str text, size_t size)
+{
+	struct growing *growing = arg;
+	size_t capacity = growing->writer.size;
+
+	return eddyi_arena_grow(growing->arena, (char *)text.ptr, text.len, &capacity, size);
+}
+
+int eddyi_res_json_write(struct eddy_res *res, const struct eddy_member *members,
+			 size_t member_count, size_t size, const void *source, size_t count)
+{
+	const struct eddy_shape shape = { members, member_count, size };
+	struct growing growing = {
+		.arena = &res->req->arena,
+		.writer = { .grow = grow_text, .arg = &growing },
+	};
+	int r = eddyi_json_text_write(&growing.writer, &shape, source, count);
+
+	return r < 0 ? r : set_bytes(res, "application/json", growing.writer.text);
+}
+
+/* Of a problem without its detail, and of a fault without its texts. */
+#define PROBLEM_SIZE 128
+#define FAULT_SIZE 40
+
+static void put_faults(struct eddyi_text *json, const struct eddy_req *req)
+{
+	eddyi_json_open(json, "errors", "[");
+	for (size_t i = 0; i < req->fault_count; i++) {
+		eddyi_json_begin(json, "{");
+		eddyi_json_name(json, "pointer");
+		eddyi_json_str(json, req->faults[i].pointer);
+		eddyi_json_name(json, "detail");
+		eddyi_json_str(json, req->faults[i].why);
+		eddyi_json_end(json, '}');
+	}
+	eddyi_json_end(json, ']');
+}
+
+static void put_problem(struct eddyi_text *json, int status, struct eddy_str detail,
+			const struct eddy_req *faulty)
 {
 	eddyi_json_begin(json, "{");
 	eddyi_json_plain(json, "type", "about:blank");
@@ -412,11 +454,16 @@ static void put_problem(struct eddyi_text *json, int status, struct eddy_str det
 	eddyi_json_u64(json, (unsigned)status);
 	eddyi_json_name(json, "detail");
 	eddyi_json_str(json, detail);
+	if (faulty)
+		put_faults(json, faulty);
 	eddyi_json_last(json, '}');
 }
 
 static int make_problem(struct eddy_res *res, int status, const char *detail)
 {
+	const struct eddy_req *req = res->req;
+	/* A handler may respond with a detail of its own. */
+	bool has_faults = req->faults && detail == req->detail;
 	struct eddy_str text = eddy_str_from(detail);
 	struct eddyi_text json = { 0 };
 	char *begin;
@@ -426,11 +473,13 @@ static int make_problem(struct eddy_res *res, int status, const char *detail)
 		text = eddy_str_from(eddyi_status_detail(status));
 	/* A byte takes six at most. */
 	size = PROBLEM_SIZE + 6 * text.len;
+	for (size_t i = 0; has_faults && i < req->fault_count; i++)
+		size += FAULT_SIZE + 6 * (req->faults[i].pointer.len + req->faults[i].why.len);
 	begin = eddyi_arena_alloc(&res->req->arena, size);
 	if (begin) {
 		json.at = begin;
 		json.end = begin + size;
-		put_problem(&json, status, text);
+		put_problem(&json, status, text, has_faults ? req : NULL);
 	}
 	eddyi_res_clear_body(res);
 	res->status = status;

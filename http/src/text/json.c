@@ -127,7 +127,7 @@ static int read_member(const void *from, const char *name, const struct eddy_mem
 	if (!value ||
 	    (json_is_null(value) && (member->optional || member->present || member->otherwise)))
 		return -ENOENT;
-	if (member->names || to.type == EDDY_TYPE_STR)
+	if (member->names || to.type == EDDY_TYPE_STR || to.type == EDDY_TYPE_TIME)
 		return json_is_string(value) ?
 			       eddyi_member_parse(member,
 						  eddy_str(json_string_value(value),

@@ -3,6 +3,7 @@
 #define EDDY_TO_H
 
 #include <eddy/str.h>
+#include <eddy/time.h>
 
 EDDY_BEGIN_DECLS
 
@@ -18,6 +19,10 @@ enum eddy_type {
 	EDDY_TYPE_U64,
 	EDDY_TYPE_DOUBLE,
 	EDDY_TYPE_BOOL, /* "true" or "false" */
+	EDDY_TYPE_TIME, /* a struct eddy_time (eddy/time.h) */
+	/* Of members only (eddy/member.h): */
+	EDDY_TYPE_OBJECT,
+	EDDY_TYPE_ARRAY,
 };
 
 struct eddy_to {
@@ -60,15 +65,17 @@ struct eddy_to {
 		unsigned long long *: EDDYI_UNSIGNED(unsigned long long),                          \
 		double *: EDDY_TYPE_DOUBLE,                                                        \
 		bool *: EDDY_TYPE_BOOL,                                                            \
+		struct eddy_time *: EDDY_TYPE_TIME,                                                \
 		default: EDDYI_NO_TYPE)
 
 /* Wrap a pointer to a variable. C only; in C++ write `eddy_to{ EDDY_TYPE_I32, &id }`. */
-#define EDDY_TO(target)                                                                            \
-	((struct eddy_to){                                                                         \
-		EDDYI_TYPE_OF(target,                                                              \
-			      "EDDY_TO(&variable) takes an integer, double, bool or struct "       \
-			      "eddy_str; text is a struct eddy_str, printed by \"%.*s\" "          \
-			      "and EDDY_FMT(text)"),                                               \
+#define EDDY_TO(target)                                                                                 \
+	((struct eddy_to){                                                                              \
+		EDDYI_TYPE_OF(                                                                          \
+			target,                                                                         \
+			"EDDY_TO(&variable) takes an integer, double, bool, struct "                    \
+			"eddy_time or struct eddy_str; text is a struct eddy_str, printed by \"%.*s\" " \
+			"and EDDY_FMT(text)"),                                                          \
 		(target) })
 #endif
 

@@ -9,6 +9,7 @@ union any {
 	struct eddy_str str;
 	int64_t integer;
 	double real;
+	struct eddy_time time;
 };
 
 static const size_t sizes[] = {
@@ -23,17 +24,26 @@ static const size_t sizes[] = {
 	[EDDY_TYPE_U64] = 8,
 	[EDDY_TYPE_DOUBLE] = sizeof(double),
 	[EDDY_TYPE_BOOL] = sizeof(bool),
+	[EDDY_TYPE_TIME] = sizeof(struct eddy_time),
 };
+
+size_t eddyi_type_size(enum eddy_type type)
+{
+	return sizes[type];
+}
 
 static bool is_integer(enum eddy_type type)
 {
 	return type >= EDDY_TYPE_I8 && type <= EDDY_TYPE_U64;
 }
 
+/* Names are of an array's elements. */
 static bool has_bounds(const struct eddy_member *member)
 {
-	return (member->range.min != 0 || member->range.max != 0) && !member->names &&
-	       member->type != EDDY_TYPE_BOOL;
+	return (member->range.min != 0 || member->range.max != 0) &&
+	       (member->type == EDDY_TYPE_ARRAY ||
+		(!member->names && member->type != EDDY_TYPE_BOOL &&
+		 member->type != EDDY_TYPE_TIME));
 }
 
 const char *eddyi_member_name(const struct eddy_member *member)
@@ -69,24 +79,42 @@ static void expect_names(const char *const *names, char *buf, size_t size)
 		len += (size_t)snprintf(buf + len, size - len, i ? ", %s" : "%s", names[i]);
 }
 
+static void expect_text(const struct eddy_member *member, char *buf, size_t size)
+{
+	const char *name = member->format ? eddyi_format_name(member->format) : "text";
+	int len = member->pattern ?
+			  snprintf(buf, size, "%s that matches %s", name, member->pattern->text) :
+			  snprintf(buf, size, "%s", name);
+
+	if (has_bounds(member) && len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - (size_t)len, " of %.0Lf to %.0Lf bytes",
+			 member->range.min, member->range.max);
+}
+
 void eddyi_member_expect(const struct eddy_member *member, char *buf, size_t size)
 {
 	struct eddy_bounds range = member->range;
 
-	if (member->names) {
+	if (member->type == EDDY_TYPE_ARRAY)
+		snprintf(buf, size,
+			 has_bounds(member) ? "an array of %.0Lf to %.0Lf values" : "an array",
+			 range.min, range.max);
+	else if (member->type == EDDY_TYPE_OBJECT)
+		snprintf(buf, size, "an object");
+	else if (member->names)
 		expect_names(member->names, buf, size);
-	} else if (is_integer(member->type)) {
+	else if (is_integer(member->type)) {
 		range = integer_bounds(member);
 		snprintf(buf, size, "an integer from %.0Lf to %.0Lf", range.min, range.max);
-	} else if (member->type == EDDY_TYPE_BOOL) {
+	} else if (member->type == EDDY_TYPE_BOOL)
 		snprintf(buf, size, "true or false");
-	} else if (member->type == EDDY_TYPE_DOUBLE) {
+	else if (member->type == EDDY_TYPE_TIME)
+		snprintf(buf, size, "a time such as 2026-01-31T12:00:00Z");
+	else if (member->type == EDDY_TYPE_DOUBLE)
 		snprintf(buf, size, has_bounds(member) ? "a number from %Lg to %Lg" : "a number",
 			 range.min, range.max);
-	} else {
-		snprintf(buf, size, has_bounds(member) ? "text of %.0Lf to %.0Lf bytes" : "text",
-			 range.min, range.max);
-	}
+	else
+		expect_text(member, buf, size);
 }
 
 static void explain(const struct eddy_member *member, int error, char *ret_why)
@@ -126,20 +154,36 @@ static long double measure(struct eddy_to to)
 		return *(uint64_t *)to.ptr;
 	case EDDY_TYPE_DOUBLE:
 		return *(double *)to.ptr;
-	case EDDY_TYPE_BOOL:
-		break;
+	default:
+		return 0;
 	}
-	return 0;
 }
 
-static bool is_in_range(const struct eddy_member *member, struct eddy_to to)
+static bool is_within(const struct eddy_member *member, long double value)
 {
-	long double value;
+	return !has_bounds(member) || (value >= member->range.min && value <= member->range.max);
+}
 
-	if (!has_bounds(member))
-		return true;
-	value = measure(to);
-	return value >= member->range.min && value <= member->range.max;
+int eddyi_member_check_count(const struct eddy_member *member, size_t count)
+{
+	return is_within(member, (long double)count) ? 0 : -ERANGE;
+}
+
+int eddyi_member_check(const struct eddy_member *member, const void *value)
+{
+	const struct eddy_str *text = value;
+	int r = 1;
+
+	if (has_bounds(member) &&
+	    !is_within(member, measure((struct eddy_to){ member->type, (void *)value })))
+		return -ERANGE;
+	if (member->type != EDDY_TYPE_STR)
+		return 0;
+	if (member->format && !eddyi_format_accepts(member->format, *text))
+		return -ERANGE;
+	if (member->pattern)
+		r = eddyi_pattern_matches(member->pattern, *text);
+	return r == 0 ? -ERANGE : r < 0 ? r : 0;
 }
 
 int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to)
@@ -160,11 +204,21 @@ static int read_default(const struct eddy_member *member, struct eddy_to to)
 {
 	int r = eddyi_member_parse(member, eddy_str_from(member->otherwise), to);
 
-	if (r == 0 && is_in_range(member, to))
+	if (r == 0 && eddyi_member_check(member, to.ptr) == 0)
 		return 0;
 	eddy_error("eddy::data", "the default \"%s\" of the member \"%s\" is not a valid value",
 		   member->otherwise, member->member);
 	return -EDOM;
+}
+
+int eddyi_member_default(const struct eddy_member *member, void *ret_value)
+{
+	if (member->otherwise)
+		return read_default(member, (struct eddy_to){ member->type, ret_value });
+	if (!member->optional && !member->present)
+		return -ENOENT;
+	memset(ret_value, 0, sizes[member->type]);
+	return 0;
 }
 
 /* Return: 0; -ENOENT if a required value is missing; -EINVAL, -ERANGE, -EDOM. */
@@ -172,19 +226,18 @@ static int read_member(const struct eddyi_source *source, const struct eddy_memb
 		       void *at, bool *ret_present)
 {
 	struct eddy_to to = { member->type, at };
-	int r = source->read(source->from, eddyi_member_name(member), member, to);
+	int r;
 
+	if (member->type > EDDY_TYPE_TIME) {
+		eddy_error("eddy::data", "the member \"%s\" can be read from a JSON text only",
+			   member->member);
+		return -EDOM;
+	}
+	r = source->read(source->from, eddyi_member_name(member), member, to);
 	*ret_present = r == 0;
 	if (r == 0)
-		return is_in_range(member, to) ? 0 : -ERANGE;
-	if (r != -ENOENT)
-		return r;
-	if (member->otherwise)
-		return read_default(member, to);
-	if (!member->optional && !member->present)
-		return -ENOENT;
-	memset(at, 0, sizes[member->type]);
-	return 0;
+		return eddyi_member_check(member, at);
+	return r == -ENOENT ? eddyi_member_default(member, at) : r;
 }
 
 int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Store an integer in a variable of an integer's type. */
-static int store(struct eddy_to to, bool is_negative, uint64_t magnitude)
+int eddyi_to_integer(struct eddy_to to, bool is_negative, uint64_t magnitude)
 {
 	bool is_signed = to.type <= EDDY_TYPE_I64;
 	/* Both halves of the types have 8, 16, 32 and 64 bits. */
@@ -14,7 +13,7 @@ static int store(struct eddy_to to, bool is_negative, uint64_t magnitude)
 	uint64_t most = (UINT64_MAX >> (64 - bits + is_signed)) + is_negative;
 	uint64_t value = is_negative ? 0 - magnitude : magnitude;
 
-	if (is_negative && !is_signed)
+	if (to.type < EDDY_TYPE_I8 || to.type > EDDY_TYPE_U64 || (is_negative && !is_signed))
 		return -EINVAL;
 	if (magnitude > most)
 		return -ERANGE;
@@ -36,9 +35,7 @@ static int store(struct eddy_to to, bool is_negative, uint64_t magnitude)
 
 int eddyi_to_i64(struct eddy_to to, int64_t value)
 {
-	if (to.type < EDDY_TYPE_I8 || to.type > EDDY_TYPE_U64)
-		return -EINVAL;
-	return store(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	return eddyi_to_integer(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 static int parse_integer(struct eddy_to to, struct eddy_str text)
@@ -52,7 +49,7 @@ static int parse_integer(struct eddy_to to, struct eddy_str text)
 		magnitude = UINT64_MAX;
 	else if (r < 0)
 		return r;
-	return store(to, is_negative, magnitude);
+	return eddyi_to_integer(to, is_negative, magnitude);
 }
 
 /* Parse a decimal number, without hexadecimal, infinity, NaN and surrounding bytes. */
@@ -98,6 +95,11 @@ int eddy_to_parse(struct eddy_to to, struct eddy_str text)
 		return parse_double(text, to.ptr);
 	case EDDY_TYPE_BOOL:
 		return parse_bool(text, to.ptr);
+	case EDDY_TYPE_TIME:
+		return eddyi_time_parse(text, to.ptr);
+	case EDDY_TYPE_OBJECT:
+	case EDDY_TYPE_ARRAY:
+		return -EINVAL;
 	default:
 		return parse_integer(to, text);
 	}

@@ -496,6 +496,8 @@ class Case(unittest.TestCase):
         self.assertEqual(problem['type'], 'about:blank')
         self.assertEqual(problem['status'], status)
         self.assertTrue(problem['title'])
+        for error in problem.pop('errors', ()):
+            self.assertEqual(set(error), {'pointer', 'detail'})
         self.assertEqual(set(problem), {'type', 'title', 'status', 'detail'})
         self.assertRegex(problem['detail'], detail or '.')
 
