@@ -31,7 +31,7 @@ static void refuse(struct eddyi_h2 *h2, int32_t id)
 }
 
 /* After a reset, frames of that stream may still be under way (RFC 9113 section 5.1). */
-#define RESET_NS (10 * EDDY_SECOND)
+#define RESET_NS (60 * EDDY_SECOND)
 
 #define GOAWAY_MAX (16 * EDDY_KIB)
 
@@ -41,15 +41,15 @@ static bool has_ended(const struct eddyi_h2 *h2, int32_t id)
 	       !nghttp2_session_find_stream(h2->session, id);
 }
 
-/* The session forgets a stream that the client has ended, without the priorities of RFC 7540. */
-static void find_late_headers(struct eddyi_h2 *h2, int32_t id)
+/* Judge a frame of a stream that has ended: the session forgets such streams, without the priorities
+ * of RFC 7540. Return: whether it may have been sent before a reset arrived. */
+static bool is_under_way(struct eddyi_h2 *h2)
 {
-	if (!has_ended(h2, id))
-		return;
-	if (h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS)
-		eddyi_h2_calm_count(h2);
-	else
+	bool is_late = h2->reset_ns && eddy_loop_now() - h2->reset_ns < RESET_NS;
+
+	if (!is_late)
 		h2->verdict = NGHTTP2_STREAM_CLOSED;
+	return is_late;
 }
 
 /* Count frames here that the session may ignore, and find what it does not. */
@@ -60,7 +60,8 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	(void)session;
 	switch (frame->type) {
 	case NGHTTP2_HEADERS:
-		find_late_headers(h2, frame->stream_id);
+		if (has_ended(h2, frame->stream_id) && is_under_way(h2))
+			eddyi_h2_calm_count(h2);
 		break;
 	case NGHTTP2_PRIORITY:
 		eddyi_h2_calm_count(h2);
@@ -283,6 +284,16 @@ void eddyi_h2_session_check(struct eddyi_h2 *h2, int error)
 	eddyi_h2_output_send_soon(h2);
 }
 
+/* Let a client that sends much send it in larger frames, with larger windows. */
+static int grow(nghttp2_session *session)
+{
+	const nghttp2_settings_entry frame = { NGHTTP2_SETTINGS_MAX_FRAME_SIZE,
+					       EDDYI_H2_FRAME_MAX };
+	int r = nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &frame, 1);
+
+	return r == 0 ? widen(session, 0, EDDYI_H2_WINDOW_MAX) : r;
+}
+
 void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 {
 	struct eddyi_h2 *h2 = stream->h2;
@@ -292,7 +303,7 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 
 	h2->took += len;
 	if (h2->took >= EDDYI_H2_WINDOW && h2->took - len < EDDYI_H2_WINDOW)
-		r = widen(session, 0, EDDYI_H2_WINDOW_MAX);
+		r = grow(session);
 	if (r == 0)
 		r = nghttp2_session_consume_connection(session, len);
 	if (r == 0 && !stream->closed && took >= EDDYI_H2_STREAM_WINDOW &&
@@ -305,7 +316,7 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 		eddyi_h2_output_send_soon(h2);
 }
 
-/* Count a DATA frame by its header: the session ignores those of streams that have ended, and calls
+/* Judge a DATA frame by its header: the session ignores those of streams that have ended, and calls
  * nothing. */
 static void count_data(struct eddyi_h2 *h2, const uint8_t head[EDDYI_H2_FRAME_HEAD], size_t len)
 {
@@ -315,7 +326,7 @@ static void count_data(struct eddyi_h2 *h2, const uint8_t head[EDDYI_H2_FRAME_HE
 
 	if (!len && !(head[4] & NGHTTP2_FLAG_END_STREAM))
 		eddyi_h2_calm_count(h2);
-	else if (len < EDDYI_H2_DATA_MIN && has_ended(h2, id))
+	else if (has_ended(h2, id) && is_under_way(h2) && len < EDDYI_H2_DATA_MIN)
 		eddyi_h2_calm_count_update(h2);
 }
 
@@ -432,7 +443,6 @@ int eddyi_h2_session_begin(struct eddyi_h2 *h2)
 	const nghttp2_settings_entry settings[] = {
 		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, EDDYI_H2_STREAMS_MAX },
 		{ NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, EDDYI_H2_STREAM_WINDOW },
-		{ NGHTTP2_SETTINGS_MAX_FRAME_SIZE, EDDYI_H2_FRAME_MAX },
 		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
 		  (uint32_t)h2->conn->parked.conns->app->head_limits.header_block_max },
 		{ NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1 },

@@ -114,6 +114,13 @@ static bool begin(struct eddyi_conn *conn)
 	return true;
 }
 
+/* Whether the client has to begin with the preface of HTTP/2. */
+static bool must_speak_h2(const struct eddyi_conn *conn)
+{
+	return EDDYI_TLS && EDDYI_HTTP2 && conn->wire.tls && conn->req->head.may_be_h2 &&
+	       eddyi_tls_chose_http2(conn->wire.tls);
+}
+
 /* Feed the next head, and count the bytes it used. Return: as take_in(). */
 static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
 {
@@ -122,6 +129,9 @@ static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used
 	if (!conn->req && !begin(conn))
 		return -ENOMEM;
 	status = eddyi_request_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
+	/* The session rejects anything else by a GOAWAY. */
+	if (status && must_speak_h2(conn))
+		return EDDYI_HEAD_IS_H2;
 	conn->req->req.refused = status >= 400 ? status : 0;
 	/* Blank lines before a head don't begin a request. */
 	if (!status && !conn->req->head.len) {

@@ -498,6 +498,15 @@ ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len)
 	return call.result;
 }
 
+bool eddyi_tls_chose_http2(const struct eddyi_tls *tls)
+{
+	unsigned short len = 0;
+	char *name;
+
+	return wolfSSL_ALPN_GetProtocol(tls->session, &name, &len) == WOLFSSL_SUCCESS &&
+	       eddy_str_eq_z(eddy_str(name, len), "h2");
+}
+
 bool eddyi_tls_has_part(const struct eddyi_tls *tls)
 {
 	return eddyi_tls_buffers_in(&tls->buffers).len > 0;

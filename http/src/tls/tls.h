@@ -73,6 +73,9 @@ bool eddyi_tls_is_due(const struct eddyi_tls *tls);
  * be sent first; -EPROTO, -EBADMSG, -ENOMEM, -ECANCELED: it has failed. */
 int eddyi_tls_shake(struct eddyi_tls *tls);
 
+/* Whether the client has chosen HTTP/2, after the handshake. */
+bool eddyi_tls_chose_http2(const struct eddyi_tls *tls);
+
 /* Decrypt. `out` may contain bytes afterwards.
  * Return: bytes; 0 after a close_notify; -EAGAIN if more bytes are needed; -EBADMSG, -ENOMEM. */
 ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len);
