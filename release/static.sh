@@ -59,7 +59,7 @@ flags=-ffile-prefix-map=$1=.
 # A cross compiler has a C library of its own, which gets no fixes.
 links="-B$3/ -L$3"
 meson setup "$2/build" "$1" --cross-file "$2/machine" -Dprefer_static=true -Doptimization=3 -Ddebug=true -Db_lto=true --werror \
-	-Dtests=false -Dexamples=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
+	-Dtests=false -Dexamples=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dpostgresql=disabled -Dlibcrypto=enabled \
 	"-Dc_args=$flags" "-Dcpp_args=$flags" "-Dc_link_args=$links" "-Dcpp_link_args=$links"
 ninja -C "$2/build" --quiet release/eddy
 END

@@ -4,7 +4,7 @@
 
 - every C block of docs/guide/ and docs/cookbook/ is a run of lines of one file below examples/, and so is every block of sh that
   is no command of ./dev
-- so is every C block of README.md, those of the layers, docs/*.md, docs/deploy/*.md, docs/errors/*.md and docs/man/*.md, or of a program of
+- so is every C block of README.md, those of the layers and of examples/pg, docs/*.md, docs/deploy/*.md, docs/errors/*.md and docs/man/*.md, or of a program of
   tests/e2e/servers/; those that are whole programs are compiled by style.py
 - the program of README.md is examples/hello.c but for comments
 - the README of a layer has each of its headers
@@ -138,7 +138,8 @@ def check_security(tap, root):
 
 def declared(root):
     """The public names, those that macros make included."""
-    text = ''.join(open(path).read() for path in glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h')))
+    paths = glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h')) + [os.path.join(root, 'examples', 'pg', 'eddy_pg.h')]
+    text = ''.join(open(path).read() for path in paths)
     names = set(re.findall(r'\beddy_\w+', text))
     verbs = re.findall(r'X\(owner, (\w+), "', text)
     return names | {f'eddy_{owner}_map_{verb}' for owner in ('app', 'group') for verb in verbs}
@@ -161,7 +162,7 @@ def check_pages(tap, root, sources):
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
     docs = sorted(os.path.relpath(path, root) for kind in ('*', 'deploy/*', 'errors/*', 'man/*') for path in glob.glob(os.path.join(root, 'docs', f'{kind}.md')))
-    pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'runtime/README.md', 'http/README.md', 'compress/README.md', 'trace/README.md', 'auth/README.md', *docs]
+    pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'runtime/README.md', 'http/README.md', 'compress/README.md', 'trace/README.md', 'auth/README.md', 'examples/pg/README.md', *docs]
     pieces = 0
     for path in pages:
         with open(os.path.join(root, path)) as file:

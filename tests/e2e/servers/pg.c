@@ -1,0 +1,885 @@
+/* pg: uses examples/pg as programs do, a case of test_pg.py at a time.
+ *
+ *     pg CONNINFO CASE
+ */
+#include <eddy/runtime.h>
+#include <dlfcn.h>
+#include <eddy_pg.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXPECT(cond)                                                                               \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s: %s\n", EDDY_HERE, #cond);                             \
+			return -1;                                                                 \
+		}                                                                                  \
+	} while (0)
+#define EXPECT_EQ(found, wanted)                                                                   \
+	do {                                                                                       \
+		long long found_ = (found), wanted_ = (wanted);                                    \
+		if (found_ != wanted_) {                                                           \
+			fprintf(stderr, "%s: %s is %lld, not %lld\n", EDDY_HERE, #found, found_,   \
+				wanted_);                                                          \
+			return -1;                                                                 \
+		}                                                                                  \
+	} while (0)
+#define ROWS EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows
+
+/* In place of libc's: the name "hangs" is not resolved in time. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		struct addrinfo **ret)
+{
+	static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+	if (node && !strcmp(node, "hangs"))
+		sleep(30);
+	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	return real(node, service, hints, ret);
+}
+
+static const char *conninfo;
+static struct eddy_pg pool;
+
+static int open_with(struct eddy_pg_options options)
+{
+	eddy_pg_close(&pool);
+	options.conninfo = conninfo;
+	return eddy_pg_open(&options, &pool);
+}
+
+/* Ask for a number. Return: it; -errno. */
+static int64_t number(struct eddy_pg *from, const char *sql)
+{
+	ROWS rows = { 0 };
+	int64_t value;
+	int r = eddy_pg_query(from, &rows, sql, EDDY_PG());
+
+	if (r == 0)
+		r = eddy_pg_row(&rows, 0, EDDY_TO(&value));
+	return r < 0 ? r : value;
+}
+
+static int run_sql(struct eddy_pg *on, const char *sql)
+{
+	return eddy_pg_query(on, NULL, sql, EDDY_PG());
+}
+
+static bool is(struct eddy_str str, const char *z)
+{
+	return eddy_str_eq_z(str, z);
+}
+
+/* Wait until a query gives this number. */
+static int eventually(const char *sql, int64_t wanted)
+{
+	for (int i = 0; i < 100; i++) {
+		if (number(&pool, sql) == wanted)
+			return 0;
+		eddy_sleep(50 * EDDY_MS);
+	}
+	EXPECT_EQ(number(&pool, sql), wanted);
+	return 0;
+}
+
+static int types(void)
+{
+	ROWS rows = { 0 };
+	struct eddy_str text, other, nothing;
+	const char *no_text = NULL;
+	int8_t i8;
+	int i;
+	int64_t i64;
+	uint64_t u64;
+	double f;
+	bool yes, no;
+	char words[] = "O'Brien\n";
+
+	EXPECT_EQ(
+		eddy_pg_query(
+			&pool, &rows,
+			"select $1::text, $2::text, $3::int, $4::bigint, $5::numeric, $6::float8, "
+			"$7::bool, $8::bool, $9::text, $10::int, $11::smallint",
+			EDDY_PG(eddy_str(words, 7), "ä", -5, INT64_MIN, UINT64_MAX, 0.1, true,
+				(bool)false, no_text, NULL, (short)7)),
+		0);
+	EXPECT_EQ(rows.count, 1);
+	EXPECT_EQ(eddy_pg_row(&rows, 0, EDDY_TO(&text), EDDY_TO(&other), EDDY_TO(&i), EDDY_TO(&i64),
+			      EDDY_TO(&u64), EDDY_TO(&f), EDDY_TO(&yes), EDDY_TO(&no),
+			      EDDY_TO(&nothing)),
+		  0);
+	EXPECT(is(text, "O'Brien") && is(other, "ä") && !nothing.ptr);
+	EXPECT(i == -5 && i64 == INT64_MIN && u64 == UINT64_MAX && f == 0.1 && yes && !no);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_query(&pool, &rows, "select 300, null::int", EDDY_PG()), 0);
+	EXPECT_EQ(eddy_pg_row(&rows, 0, EDDY_TO(&i8)), -EDOM);
+	EXPECT_EQ(eddy_pg_row(&rows, 0, EDDY_TO(&i), EDDY_TO(&i)), -EDOM);
+	EXPECT_EQ(eddy_pg_row(&rows, 0, EDDY_TO(&i), EDDY_TO(&i), EDDY_TO(&i)), -EDOM);
+	EXPECT_EQ(eddy_pg_row(&rows, 1, EDDY_TO(&i)), -EDOM);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_query(&pool, &rows, "select $1::float8", EDDY_PG(1e308 * 10)), 0);
+	EXPECT_EQ(eddy_pg_row(&rows, 0, EDDY_TO(&text)), 0);
+	EXPECT(is(text, "Infinity"));
+	EXPECT_EQ(eddy_pg_query(&pool, NULL, "select $1", EDDY_PG(eddy_str("a\0b", 3))), -EINVAL);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_query(&pool, &rows, "", EDDY_PG()), 0);
+	EXPECT_EQ(rows.count, 0);
+	return 0;
+}
+
+enum role { READER, EDITOR };
+struct user {
+	struct eddy_str name;
+	int age;
+	enum role role;
+	bool has_email;
+	struct eddy_str email;
+};
+
+static const char *const roles[] = { "reader", "editor", NULL };
+
+static const struct eddy_member user_members[] = {
+	EDDY_MEMBER(struct user, name),
+	EDDY_MEMBER(struct user, age, .range = { 0, 150 }),
+	EDDY_MEMBER(struct user, role, .names = roles, .otherwise = "reader"),
+	EDDY_MEMBER(struct user, email, .present = EDDY_PRESENT(struct user, has_email)),
+};
+
+static int show(struct eddy_pg *pg, int64_t id)
+{
+	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
+	struct user user;
+	int r = eddy_pg_one(pg, &rows, user_members, &user, "select * from users where id = $1",
+			    EDDY_PG(id));
+
+	if (r < 0)
+		return r; /* no such user: -ENOENT; no connection in time: -EBUSY */
+	printf("%.*s is %d\n", EDDY_FMT(user.name), user.age);
+	return 0;
+}
+
+static int list(struct eddy_pg *pg, int age, enum role role)
+{
+	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
+	struct eddy_str name;
+	int64_t id;
+	int r = eddy_pg_query(
+		pg, &rows, "select id, name from users where age >= $1 and role = $2 order by id",
+		EDDY_PG(age, roles[role]));
+
+	for (size_t i = 0; r == 0 && i < rows.count; i++) {
+		r = eddy_pg_row(&rows, i, EDDY_TO(&id), EDDY_TO(&name));
+		if (r == 0)
+			printf("%lld: %.*s\n", (long long)id, EDDY_FMT(name));
+	}
+	return r;
+}
+
+/* Both happen, or none. */
+static int greet(struct eddy_pg *pg, int64_t from, int64_t to)
+{
+	const char *sql = "insert into greetings values ($1, $2)";
+	struct eddy_pg_statement both[] = {
+		{ .sql = sql, .params = EDDY_PG(from, to) },
+		{ .sql = sql, .params = EDDY_PG(to, from) },
+	};
+	int r = eddy_pg_pipeline(pg, both, 2);
+
+	for (int i = 0; r == 0 && i < 2; i++)
+		eddy_pg_rows_deinit(&both[i].rows);
+	return r;
+}
+
+static int birthday(struct eddy_pg *pg, int64_t id)
+{
+	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 }; /* rolls back, unless committed */
+	int r = eddy_pg_begin(pg, "begin isolation level serializable", &tx);
+
+	if (r == 0)
+		r = eddy_pg_query(&tx, NULL, "update users set age = age + 1 where id = $1",
+				  EDDY_PG(id));
+	if (r == 0)
+		r = show(&tx, id);
+	return r == 0 ? eddy_pg_commit(&tx) : r; /* -EAGAIN: repeat it all */
+}
+
+static int watch(void *arg)
+{
+	EDDY_AUTO(eddy_chan_deinit) struct eddy_chan news = { 0 };
+	struct eddy_pg_listener listener = { arg, EDDY_LIST("greetings"), &news };
+	struct eddy_pg_notification item;
+	struct eddy_scope scope;
+	int r = eddy_chan_init(&news, sizeof(item), 16);
+
+	eddy_scope_begin(&scope, NULL);
+	if (r == 0)
+		r = eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener);
+	/* After each item without a channel, something may have been missed. */
+	while (r == 0 && (r = eddy_chan_recv(&news, &item)) == 0)
+		printf("%s %s\n", *item.channel ? item.channel : "connected", item.payload);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* README.md of examples/pg shows these functions. */
+static int shown(void)
+{
+	struct eddy_scope scope;
+
+	EXPECT_EQ(
+		run_sql(&pool,
+			"create table users (id bigint primary key, name text, age int, role text, "
+			"email text)"),
+		0);
+	EXPECT_EQ(run_sql(&pool, "create table greetings (a bigint references users, b bigint)"),
+		  0);
+	EXPECT_EQ(
+		run_sql(&pool,
+			"insert into users values (1, 'Ada', 36, 'editor'), (2, 'Bob', 7, 'reader')"),
+		0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "watch", watch, &pool);
+	EXPECT_EQ(show(&pool, 3), -ENOENT);
+	EXPECT_EQ(birthday(&pool, 1), 0);
+	EXPECT_EQ(birthday(&pool, 3), -ENOENT);
+	EXPECT_EQ(list(&pool, 18, EDITOR), 0);
+	EXPECT_EQ(greet(&pool, 1, 2), 0);
+	EXPECT_EQ(greet(&pool, 1, 3), -EINVAL);
+	EXPECT_EQ(number(&pool, "select count(*) from greetings"), 2);
+	EXPECT_EQ(eventually("select count(*) from pg_stat_activity where query like 'listen%'", 1),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "notify greetings, 'all'"), 0);
+	EXPECT_EQ(eddy_sleep(100 * EDDY_MS), 0);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
+static int structs(void)
+{
+	ROWS rows = { 0 };
+	struct user user;
+
+	EXPECT_EQ(run_sql(&pool,
+			  "create temp table people (name text, age int, role text, email text)"),
+		  0);
+	EXPECT_EQ(eddy_pg_query(&pool, &rows,
+				"insert into people values ($1, $2, $3, $4), ($5, 4, null, '')",
+				EDDY_PG("Ada", 36, "editor", NULL, "Bob")),
+		  0);
+	EXPECT_EQ(rows.affected, 2);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_query(&pool, &rows, "select 1 as more, * from people order by name",
+				EDDY_PG()),
+		  0);
+	EXPECT_EQ(rows.count, 2);
+	EXPECT_EQ(eddy_pg_row_into(&rows, 0, user_members, &user), 0);
+	EXPECT(is(user.name, "Ada") && user.age == 36 && user.role == EDITOR && !user.has_email);
+	EXPECT_EQ(eddy_pg_row_into(&rows, 1, user_members, &user), 0);
+	EXPECT(is(user.name, "Bob") && user.role == READER && user.has_email && !user.email.len);
+	EXPECT_EQ(eddy_pg_row_into(&rows, 2, user_members, &user), -EDOM);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_one(&pool, &rows, user_members, &user,
+			      "select * from people where name = $1", EDDY_PG("Ada")),
+		  0);
+	EXPECT_EQ(user.age, 36);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_one(&pool, &rows, user_members, &user,
+			      "select * from people where age > $1", EDDY_PG(99)),
+		  -ENOENT);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_one(&pool, &rows, user_members, &user, "select 'x' as name, 200 as age",
+			      EDDY_PG()),
+		  -EDOM);
+	return 0;
+}
+
+/* Fails for the one of two that loses. */
+static int update_both(void *arg)
+{
+	const char *const *sql = arg;
+	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 };
+	int r = eddy_pg_begin(&pool, NULL, &tx);
+
+	if (r == 0)
+		r = run_sql(&tx, sql[0]);
+	if (r == 0)
+		r = eddy_sleep(200 * EDDY_MS);
+	if (r == 0)
+		r = run_sql(&tx, sql[1]);
+	return r == 0 ? eddy_pg_commit(&tx) : r;
+}
+
+static int errors(void)
+{
+	const char *there[] = { "update e set b = 2 where a = 1",
+				"update e set b = 2 where a = 2" };
+	const char *back[] = { there[1], there[0] };
+	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 };
+	struct eddy_scope scope;
+
+	EXPECT_EQ(run_sql(&pool,
+			  "create table e (a int primary key, b int not null check (b > 0))"),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "insert into e values (1, 1), (2, 1)"), 0);
+	EXPECT_EQ(run_sql(&pool, "insert into e values (1, 1)"), -EEXIST);
+	EXPECT(strstr(eddy_pg_error(&pool), "e_pkey") && !strcmp(eddy_pg_sqlstate(&pool), "23505"));
+	EXPECT_EQ(run_sql(&pool, "insert into e values (3, 0)"), -EINVAL);
+	EXPECT_EQ(run_sql(&pool, "insert into e values (3, null)"), -EINVAL);
+	EXPECT_EQ(eddy_pg_query(&pool, NULL, "select $1::int", EDDY_PG("x")), -EINVAL);
+	EXPECT_EQ(run_sql(&pool, "selec"), -EIO);
+	EXPECT(strstr(eddy_pg_error(&pool), "selec") && !strcmp(eddy_pg_sqlstate(&pool), "42601"));
+	EXPECT_EQ(run_sql(&pool, "select 1; select 2"), -EIO);
+	EXPECT_EQ(run_sql(&pool, "copy e to stdout"), -EIO);
+	EXPECT_EQ(run_sql(&pool, "do $$ begin raise notice 'hello'; end $$"), 0);
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&tx, "select * from e for update"), 0);
+	EXPECT_EQ(run_sql(&pool, "lock table e nowait"), -EIO); /* not in a transaction */
+	EXPECT_EQ(run_sql(&pool, "select * from e for update nowait"), -EAGAIN);
+	eddy_pg_end(&tx);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "there", update_both, there);
+	eddy_scope_spawn(&scope, "back", update_both, back);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), -EAGAIN);
+	EXPECT_EQ(number(&pool, "select sum(b) from e"), 4);
+	return 0;
+}
+
+static int prepared(void)
+{
+	const char *kept = "select count(*) from pg_prepared_statements";
+	char text[100];
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 1, .statements_max = 5 }),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "create table p (a int)"), 0);
+	for (int i = 0; i < 100; i++)
+		EXPECT_EQ(eddy_pg_query(&pool, NULL, "insert into p values ($1)", EDDY_PG(i)), 0);
+	EXPECT_EQ(number(&pool, kept), 3);
+	for (int i = 0; i < 10; i++) {
+		EXPECT_EQ(run_sql(&pool, "no statement"), -EIO);
+		snprintf(text, sizeof(text), "select %d", i);
+		EXPECT_EQ(number(&pool, text), i);
+	}
+	EXPECT_EQ(number(&pool, kept), 5);
+	/* The plan of a kept statement does not fit the table any more. */
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 1 }), 0);
+	EXPECT_EQ(number(&pool, "select * from p order by a desc limit 1"), 99);
+	EXPECT_EQ(run_sql(&pool, "alter table p alter a type bigint"), 0);
+	EXPECT_EQ(number(&pool, "select * from p order by a desc limit 1"), 99);
+	EXPECT_EQ(number(&pool, kept), 2);
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .unprepared = true }), 0);
+	EXPECT_EQ(number(&pool, kept), 0);
+	return 0;
+}
+
+static int pipeline(void)
+{
+	struct eddy_pg_statement list[20];
+	struct eddy_pg_value values[20];
+	char *much = malloc(EDDY_MIB + 1);
+	int64_t length;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 1 }), 0);
+	EXPECT_EQ(run_sql(&pool, "create table l (a int primary key)"), 0);
+	for (int i = 0; i < 20; i++) {
+		values[i] = EDDY_PG_VALUE(i);
+		list[i] = (struct eddy_pg_statement){
+			.sql = i % 2 ? "insert into l values ($1)" : "select $1::bigint + 1",
+			.params = { &values[i], 1 },
+		};
+	}
+	EXPECT_EQ(eddy_pg_pipeline(&pool, list, 20), 0);
+	for (int i = 0; i < 20; i++) {
+		if (i % 2)
+			EXPECT_EQ(list[i].rows.affected, 1);
+		else
+			EXPECT_EQ(eddy_pg_row(&list[i].rows, 0, EDDY_TO(&length)), 0);
+		EXPECT(i % 2 || length == i + 1);
+		eddy_pg_rows_deinit(&list[i].rows);
+	}
+	/* One that fails takes all with it, and what was to be prepared behind it. */
+	values[1] = EDDY_PG_VALUE(100);
+	list[5].sql = "insert into l values ($1) on conflict (a) do nothing";
+	EXPECT_EQ(eddy_pg_pipeline(&pool, list, 20), -EEXIST);
+	EXPECT_EQ(number(&pool, "select count(*) from l"), 10);
+	list[3].sql = list[5].sql;
+	EXPECT_EQ(eddy_pg_pipeline(&pool, list, 6), 0);
+	for (int i = 0; i < 6; i++)
+		eddy_pg_rows_deinit(&list[i].rows);
+	EXPECT_EQ(number(&pool, "select count(*) from l"), 11);
+	/* More than the buffers of both sockets hold. */
+	memset(much, 'x', EDDY_MIB);
+	much[EDDY_MIB] = 0;
+	for (int i = 0; i < 20; i++) {
+		values[i] = EDDY_PG_VALUE(much);
+		list[i].sql = "select length($1), $1::text";
+	}
+	EXPECT_EQ(eddy_pg_pipeline(&pool, list, 20), 0);
+	for (int i = 0; i < 20; i++) {
+		EXPECT_EQ(eddy_pg_row(&list[i].rows, 0, EDDY_TO(&length)), 0);
+		EXPECT_EQ(length, EDDY_MIB);
+		eddy_pg_rows_deinit(&list[i].rows);
+	}
+	free(much);
+	return eddy_pg_pipeline(&pool, NULL, 0);
+}
+
+static int insert_and_wait(void *arg)
+{
+	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 };
+	int r = eddy_pg_begin(&pool, NULL, &tx);
+
+	if (r == 0)
+		r = run_sql(&tx, "insert into t values (7)");
+	return r == 0 && arg ? run_sql(&tx, "select pg_sleep(30)") :
+	       r == 0        ? eddy_sleep(30 * EDDY_SECOND) :
+			       r;
+}
+
+static int transactions(void)
+{
+	const char *count = "select count(*) from t";
+	struct eddy_pg tx = { 0 };
+	struct eddy_scope scope;
+	int64_t pid;
+
+	EXPECT_EQ(
+		open_with((struct eddy_pg_options){ .connections_max = 2, .wait_ns = EDDY_SECOND }),
+		0);
+	EXPECT_EQ(run_sql(&pool, "create table t (a int primary key)"), 0);
+	eddy_pg_end(&tx);
+	EXPECT_EQ(eddy_pg_begin(&pool, "begin isolation level serializable", &tx), 0);
+	EXPECT_EQ(run_sql(&tx, "insert into t values (1)"), 0);
+	EXPECT_EQ(number(&pool, count), 0);
+	EXPECT_EQ(number(&tx, count), 1);
+	EXPECT_EQ(eddy_pg_commit(&tx), 0);
+	eddy_pg_end(&tx);
+	EXPECT_EQ(number(&pool, count), 1);
+	/* Left early. */
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&tx, "insert into t values (2)"), 0);
+	pid = number(&tx, "select pg_backend_pid()");
+	eddy_pg_end(&tx);
+	EXPECT_EQ(number(&pool, "select pg_backend_pid()"), pid);
+	/* A savepoint saves, and a failure is not committed. */
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&tx, "savepoint s"), 0);
+	EXPECT_EQ(run_sql(&tx, "insert into t values (1)"), -EEXIST);
+	EXPECT_EQ(eddy_pg_commit(&tx), -EEXIST);
+	EXPECT_EQ(run_sql(&tx, "rollback to savepoint s"), 0);
+	EXPECT_EQ(run_sql(&tx, "insert into t values (3)"), 0);
+	EXPECT_EQ(eddy_pg_commit(&tx), 0);
+	eddy_pg_end(&tx);
+	EXPECT_EQ(number(&pool, count), 2);
+	/* Cancelled, between queries and in one. */
+	for (int i = 0; i < 2; i++) {
+		eddy_scope_begin(&scope,
+				 &(struct eddy_scope_options){ .timeout_ns = 200 * EDDY_MS });
+		eddy_scope_spawn(&scope, "insert", insert_and_wait, i ? &scope : NULL);
+		eddy_scope_join(&scope);
+		EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+		EXPECT_EQ(number(&pool, count), 2);
+		EXPECT_EQ(run_sql(&pool, "insert into t values (7)"), 0); /* not locked */
+		EXPECT_EQ(run_sql(&pool, "delete from t where a = 7"), 0);
+	}
+	/* All connections are still there, and in no transaction. */
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(number(&pool, count), 2);
+	EXPECT_EQ(
+		number(&pool,
+		       "select count(*) from pg_stat_activity where state = 'idle in transaction'"),
+		1);
+	eddy_pg_end(&tx);
+	/* A transaction that is begun by hand keeps no connection. */
+	EXPECT_EQ(run_sql(&pool, "begin"), 0);
+	return eventually(
+		"select count(*) from pg_stat_activity where state = 'idle in transaction'", 0);
+}
+
+static int next(struct eddy_chan *chan, const char *channel, const char *payload)
+{
+	struct eddy_pg_notification item;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
+	r = eddy_chan_recv(chan, &item);
+	eddy_scope_end(&scope);
+	EXPECT_EQ(r, 0);
+	if (strcmp(item.channel, channel) || (payload && strcmp(item.payload, payload))) {
+		fprintf(stderr, "notified of %s %s\n", item.channel, item.payload);
+		return -1;
+	}
+	return 0;
+}
+
+static int listens(void)
+{
+	const char *const *channels = EDDY_LIST("news", "Odd \"name\"");
+	const char *backend =
+		"select count(pg_terminate_backend(pid)) from pg_stat_activity where query like 'listen%'";
+	char much[8001] = "";
+	EDDY_AUTO(eddy_chan_deinit) struct eddy_chan chan;
+	struct eddy_pg_listener listener = { &pool, channels, &chan };
+	struct eddy_scope scope;
+
+	EXPECT_EQ(eddy_chan_init(&chan, sizeof(struct eddy_pg_notification), 2), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener);
+	EXPECT_EQ(next(&chan, "", NULL), 0);
+	EXPECT_EQ(eddy_pg_query(&pool, NULL, "select pg_notify($1, $2)", EDDY_PG("news", "one")),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "notify \"Odd \"\"name\"\"\""), 0);
+	EXPECT_EQ(next(&chan, "news", "one"), 0);
+	EXPECT_EQ(next(&chan, "Odd \"name\"", ""), 0);
+	memset(much, 'x', 7999);
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(eddy_pg_query(&pool, NULL, "select pg_notify('news', $1 || $2)",
+					EDDY_PG(i, much + 1)),
+			  0);
+	for (int i = 0; i < 10; i++) {
+		much[0] = (char)('0' + i);
+		EXPECT_EQ(next(&chan, "news", much), 0);
+	}
+	EXPECT_EQ(number(&pool, backend), 1);
+	EXPECT_EQ(next(&chan, "", NULL), 0);
+	EXPECT_EQ(run_sql(&pool, "notify news, 'two'"), 0);
+	EXPECT_EQ(next(&chan, "news", "two"), 0);
+	eddy_chan_close(&chan);
+	EXPECT_EQ(run_sql(&pool, "notify news, 'three'"), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), -EPIPE);
+	return 0;
+}
+
+static int sleeps(void *arg)
+{
+	(void)arg;
+	return run_sql(&pool, "select pg_sleep(30)");
+}
+
+static const char *sleeping =
+	"select count(*) from pg_stat_activity where state = 'active' and query = 'select pg_sleep(30)'";
+
+/* Cancellation and deadlines reach the server; the connections are replaced. */
+static int cancels(void)
+{
+	uint64_t began = eddy_now();
+	struct eddy_scope scope;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 4,
+						      .query_ns = 500 * EDDY_MS }),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "select pg_sleep(30)"), -ETIMEDOUT);
+	EXPECT(eddy_now() - began < 2 * EDDY_SECOND);
+	EXPECT_EQ(eventually(sleeping, 0), 0);
+	EXPECT_EQ(run_sql(&pool, "set statement_timeout = 10"), 0);
+	EXPECT_EQ(run_sql(&pool, "select pg_sleep(30)"), -ETIMEDOUT);
+	EXPECT(!strcmp(eddy_pg_sqlstate(&pool), "57014"));
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 4 }), 0);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "sleep", sleeps, NULL);
+	EXPECT_EQ(eventually(sleeping, 3), 0);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_pg_query(&pool, NULL, "select 1", EDDY_PG()), -ECANCELED);
+	eddy_scope_end(&scope);
+	EXPECT_EQ(eventually(sleeping, 0), 0);
+	return 0;
+}
+
+static unsigned arrived[20], arrivals, ended[20], ends;
+
+static int waits(void *arg)
+{
+	ROWS rows = { 0 };
+	int r;
+
+	arrived[arrivals++] = (unsigned)(uintptr_t)arg;
+	r = eddy_pg_query(&pool, &rows, "select pg_sleep(0.02)", EDDY_PG());
+	ended[ends++] = (unsigned)(uintptr_t)arg;
+	return r;
+}
+
+static int full(void)
+{
+	struct eddy_scope scope;
+	struct eddy_pg tx;
+	uint64_t began;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 1,
+						      .wait_ns = 500 * EDDY_MS }),
+		  0);
+	eddy_scope_begin(&scope, NULL);
+	for (uintptr_t i = 0; i < 20; i++)
+		eddy_scope_spawn(&scope, "wait", waits, (void *)i);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	for (unsigned i = 0; i < 20; i++)
+		EXPECT_EQ(ended[i], arrived[i]);
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	began = eddy_now();
+	EXPECT_EQ(run_sql(&pool, "select 1"), -EBUSY);
+	EXPECT(strstr(eddy_pg_error(&pool), "all 1 connections"));
+	EXPECT(eddy_now() - began > 400 * EDDY_MS && eddy_now() - began < 2 * EDDY_SECOND);
+	eddy_pg_end(&tx);
+	EXPECT_EQ(run_sql(&pool, "select 1"), 0);
+	/* Idle connections are closed by the next call. */
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .idle_ns = 50 * EDDY_MS }), 0);
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&pool, "select 1"), 0);
+	EXPECT_EQ(eddy_sleep(100 * EDDY_MS), 0);
+	eddy_pg_end(&tx);
+	return eventually(
+		"select count(*) from pg_stat_activity where backend_type = 'client backend'", 1);
+}
+
+/* Connections that the server has closed are replaced before anything is sent. */
+static int replaced(void)
+{
+	struct eddy_pg tx, other = pool;
+
+	pool = (struct eddy_pg){ 0 };
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 3 }), 0);
+	for (int i = 0; i < 5; i++) {
+		EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+		EXPECT_EQ(run_sql(&pool, "select 1"), 0);
+		eddy_pg_end(&tx);
+		EXPECT_EQ(
+			run_sql(&other,
+				"select pg_terminate_backend(pid, 1000) from pg_stat_activity where "
+				"backend_type = 'client backend' and pid <> pg_backend_pid()"),
+			0);
+		EXPECT_EQ(run_sql(&pool, "select 1"), 0);
+	}
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&other,
+			  "select pg_terminate_backend(pid, 1000) from pg_stat_activity where "
+			  "backend_type = 'client backend' and pid <> pg_backend_pid()"),
+		  0);
+	EXPECT_EQ(run_sql(&tx, "select 1"), -ECONNRESET);
+	EXPECT_EQ(run_sql(&tx, "select 1"), -ECONNRESET);
+	EXPECT_EQ(eddy_pg_commit(&tx), -ECONNRESET);
+	eddy_pg_end(&tx);
+	eddy_pg_close(&other);
+	/* Nothing that may have reached the server is repeated. */
+	EXPECT_EQ(run_sql(&pool, "create sequence s"), 0);
+	EXPECT_EQ(run_sql(&pool, "select nextval('s'), pg_terminate_backend(pg_backend_pid())"),
+		  -ECONNRESET);
+	EXPECT_EQ(number(&pool, "select nextval('s')"), 2);
+	return 0;
+}
+
+static int works(void *arg)
+{
+	unsigned *done = arg;
+
+	for (int i = 0; i < 20; i++) {
+		int r = run_sql(&pool, "select pg_sleep(0.01)");
+
+		if (r < 0)
+			return r;
+		++*done;
+	}
+	return 0;
+}
+
+/* The server admits fewer connections than the pool wants. */
+static int crowded(void)
+{
+	struct eddy_scope scope;
+	unsigned done = 0;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 30 }), 0);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 30; i++)
+		eddy_scope_spawn(&scope, "work", works, &done);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(done, 600);
+	return 0;
+}
+
+/* Nothing answers: neither connecting nor asking passes its deadline. */
+static int silent(void)
+{
+	uint64_t began = eddy_now();
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .wait_ns = 300 * EDDY_MS }), 0);
+	EXPECT_EQ(run_sql(&pool, "select 1"), -EBUSY);
+	EXPECT(strstr(eddy_pg_error(&pool), "does not answer"));
+	EXPECT(eddy_now() - began < 2 * EDDY_SECOND);
+	return 0;
+}
+
+/* Something passes the first bytes on, slowly, and then nothing any more. */
+static int stalled(void)
+{
+	uint64_t began;
+	int r = 0;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .query_ns = EDDY_SECOND,
+						      .wait_ns = EDDY_SECOND }),
+		  0);
+	while (r == 0) {
+		began = eddy_now();
+		r = run_sql(&pool, "select 1");
+		EXPECT(eddy_now() - began < 4 * EDDY_SECOND);
+	}
+	EXPECT(r == -ETIMEDOUT || r == -EBUSY);
+	return 0;
+}
+
+static int secure(void)
+{
+	EXPECT_EQ(number(&pool,
+			 "select count(*) from pg_stat_ssl where pid = pg_backend_pid() and ssl"),
+		  1);
+	EXPECT_EQ(number(&pool, "select length(repeat('x', 1000000))"), 1000000);
+	return 0;
+}
+
+static int refused(void)
+{
+	/* A busy machine takes its time. */
+	for (uint64_t wait_ns = 300 * EDDY_MS; wait_ns < 30 * EDDY_SECOND; wait_ns *= 5) {
+		EXPECT_EQ(open_with((struct eddy_pg_options){ .wait_ns = wait_ns }), 0);
+		EXPECT_EQ(run_sql(&pool, "select 1"), -EBUSY);
+		if (!strstr(eddy_pg_error(&pool), "does not answer"))
+			break;
+	}
+	printf("%s\n", eddy_pg_error(&pool));
+	return 0;
+}
+
+static int malformed(void)
+{
+	conninfo = "no such=option";
+	EXPECT_EQ(open_with((struct eddy_pg_options){ 0 }), -EINVAL);
+	return 0;
+}
+
+struct load {
+	unsigned ok[2], failed[2];
+	bool stop;
+	uint64_t longest_ns;
+};
+
+/* Count, in a table whose sum a lost or repeated update would change. */
+static int counts(void *arg)
+{
+	struct load *load = arg;
+
+	while (!load->stop) {
+		uint64_t began = eddy_now();
+		int64_t value = 0;
+		ROWS rows = { 0 };
+		int r = eddy_pg_query(&pool, &rows, "update c set a = a + 1 returning 42",
+				      EDDY_PG());
+
+		if (eddy_now() - began > load->longest_ns)
+			load->longest_ns = eddy_now() - began;
+		if (r == 0 && (eddy_pg_row(&rows, 0, EDDY_TO(&value)) < 0 || value != 42))
+			return -EDOM;
+		/* -EBUSY is certain, the others may have been counted. */
+		if (r < 0 && r != -EBUSY && r != -ECONNRESET && r != -ETIMEDOUT)
+			return r;
+		load->ok[0] += r == 0;
+		load->failed[r == -EBUSY] += r < 0;
+	}
+	return 0;
+}
+
+static int load_loop(void *arg)
+{
+	struct load load = { 0 }, *total = arg;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 20; i++)
+		eddy_scope_spawn(&scope, "count", counts, &load);
+	eddy_sleep(3 * EDDY_SECOND);
+	load.stop = true;
+	eddy_scope_join(&scope);
+	r = eddy_scope_end(&scope);
+	EXPECT_EQ(r, 0);
+	EXPECT(load.longest_ns < 5 * EDDY_SECOND);
+	__atomic_fetch_add(&total->ok[0], load.ok[0], __ATOMIC_RELAXED);
+	__atomic_fetch_add(&total->failed[0], load.failed[0], __ATOMIC_RELAXED);
+	__atomic_fetch_add(&total->failed[1], load.failed[1], __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* test_pg.py kills and starts the server meanwhile. */
+static int load(void)
+{
+	struct load total = { 0 };
+	int64_t counted;
+
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 5,
+						      .wait_ns = 2 * EDDY_SECOND,
+						      .query_ns = 2 * EDDY_SECOND }),
+		  0);
+	EXPECT_EQ(run_sql(&pool, "create table c (a bigint)"), 0);
+	EXPECT_EQ(run_sql(&pool, "insert into c values (0)"), 0);
+	printf("begun\n");
+	fflush(stdout);
+	EXPECT_EQ(eddy_loops_run(&(struct eddy_loops_options){ .count = 2 }, load_loop, &total), 0);
+	counted = number(&pool, "select a from c");
+	printf("%u ok, %u not sent, %u unknown, %lld counted\n", total.ok[0], total.failed[1],
+	       total.failed[0], (long long)counted);
+	EXPECT(counted >= total.ok[0] && counted <= total.ok[0] + total.failed[0]);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} cases[] = {
+	{ "types", types },
+	{ "structs", structs },
+	{ "shown", shown },
+	{ "errors", errors },
+	{ "prepared", prepared },
+	{ "pipeline", pipeline },
+	{ "transactions", transactions },
+	{ "listens", listens },
+	{ "cancels", cancels },
+	{ "full", full },
+	{ "replaced", replaced },
+	{ "crowded", crowded },
+	{ "silent", silent },
+	{ "stalled", stalled },
+	{ "secure", secure },
+	{ "refused", refused },
+	{ "malformed", malformed },
+	{ "load", load },
+};
+
+static int run(void *arg)
+{
+	char **argv = arg;
+	int r = open_with((struct eddy_pg_options){ 0 });
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases) && r == 0; i++)
+		if (!strcmp(cases[i].name, argv[2]))
+			r = cases[i].run();
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	int r;
+
+	if (argc != 3)
+		return 2;
+	conninfo = argv[1];
+	eddy_log_text_subscribe();
+	r = eddy_run(NULL, run, argv);
+	eddy_pg_close(&pool);
+	return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,241 @@
+"""PostgreSQL on the loop (examples/pg), against a server of the machine's version: servers/pg.c asks, a case at a time."""
+# needs: libpq-dev openssl postgresql
+import contextlib
+import glob
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import tls
+from wire import PROGRAMS, Case
+
+PROGRAM = PROGRAMS['pg']
+BIN = max(glob.glob('/usr/lib/postgresql/*/bin/initdb'), default='').removesuffix('initdb')
+CLUSTER = None
+
+
+class Cluster:
+    """A server with a folder, a unix socket there and a port of its own. It refuses to run as root."""
+    SETTINGS = {'fsync': 'off', 'max_connections': 20, 'superuser_reserved_connections': 3, 'autovacuum': 'off', 'deadlock_timeout': '100ms',
+                'listen_addresses': '127.0.0.1', 'ssl': 'on', 'log_min_messages': 'fatal', 'shared_buffers': '16MB'}
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix='eddy-pg-')
+        self.data, self.process = os.path.join(self.folder, 'data'), None
+        self.user = {}
+        if os.getuid() == 0:
+            user = pwd.getpwnam('nobody')
+            self.user = {'user': user.pw_uid, 'group': user.pw_gid, 'extra_groups': []}
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self.call('initdb', '-D', self.data, '-A', 'trust', '-U', 'test', '--no-sync', '--no-locale', '-E', 'UTF8')
+        with open(os.path.join(self.data, 'pg_hba.conf'), 'w') as file:
+            file.write('local all all trust\nhost all secret 127.0.0.1/32 scram-sha-256\nhostssl all tls 127.0.0.1/32 trust\n'
+                       'hostnossl all tls 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 trust\n')
+        tls.CERTS = self.folder
+        tls.make('ca', '/CN=CA')
+        tls.make('server', '/CN=localhost', 'DNS:localhost', ca='ca')
+        for name in ('server.pem', 'server.key'):
+            shutil.copy(tls.at(name), self.data)
+            os.chmod(os.path.join(self.data, name), 0o600)
+            if self.user:
+                os.chown(os.path.join(self.data, name), self.user['user'], self.user['group'])
+        with socket.create_server(('127.0.0.1', 0)) as free:
+            self.port = free.getsockname()[1]
+        with open(os.path.join(self.data, 'postgresql.conf'), 'a') as file:
+            settings = {**self.SETTINGS, 'port': self.port, 'unix_socket_directories': self.folder, 'ssl_cert_file': 'server.pem',
+                        'ssl_key_file': 'server.key'}
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        self.start()
+        for user in ('plain', 'tls'):
+            self.sql(f'create role {user} login')
+        self.sql("create role secret login password 'sesame'")
+
+    def call(self, program, *args):
+        done = subprocess.run([BIN + program, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=self.folder,
+                              timeout=60, **self.user)
+        if done.returncode:
+            raise AssertionError(f'{program}: {done.stdout}{done.stderr}')
+        return done.stdout.strip()
+
+    def sql(self, text, database='postgres'):
+        return self.call('psql', '-qAtX', '-h', self.folder, '-p', str(self.port), '-U', 'test', '-c', text, database)
+
+    def start(self):
+        log = os.path.join(self.folder, 'log')
+        for _ in range(200):
+            # One that starts too early after kill() finds memory of the last backends, and ends.
+            if not self.process or self.process.poll() is not None:
+                with open(log, 'a') as file:
+                    self.process = subprocess.Popen([BIN + 'postgres', '-D', self.data], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                                                    cwd=self.folder, start_new_session=True, **self.user)
+            with contextlib.suppress(AssertionError):
+                return self.sql('select 1')
+            time.sleep(0.05)
+        with open(log) as file:
+            raise AssertionError(f'PostgreSQL does not start:\n{file.read()}')
+
+    def kill(self):
+        """As the machine's end would. Its backends notice, and end by themselves."""
+        with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children') as file:
+            backends = file.read().split()
+        self.process.kill()
+        for pid in map(int, backends):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        self.process.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.data, 'postmaster.pid'))
+
+    def end(self):
+        if self.process:
+            self.process.send_signal(3)   # without a checkpoint
+            self.process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def setUpModule():
+    global CLUSTER
+    if not os.path.exists(PROGRAM):
+        raise unittest.SkipTest('needs the program pg, which is built with libpq-dev')
+    if not BIN:
+        raise unittest.SkipTest('needs the package postgresql')
+    CLUSTER = Cluster()
+
+
+def tearDownModule():
+    if CLUSTER:
+        CLUSTER.end()
+
+
+class Stalls:
+    """A port in front of the server's, which passes on so many bytes, a few at a time, and then none."""
+
+    def __init__(self, test, most):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port, self.left, self.sockets = self.listener.getsockname()[1], most, []
+        test.addCleanup(self.close)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client = self.listener.accept()[0]
+                server = socket.create_connection(('127.0.0.1', CLUSTER.port))
+                self.sockets += [client, server]
+                for pair in ((client, server), (server, client)):
+                    threading.Thread(target=self.pump, args=pair, daemon=True).start()
+
+    def pump(self, source, target):
+        with contextlib.suppress(OSError):
+            while self.left > 0 and (data := source.recv(7)):
+                self.left -= len(data)
+                time.sleep(0.001)
+                target.sendall(data)
+
+    def close(self):
+        self.listener.close()
+        for one in self.sockets:
+            one.close()
+
+
+class Pg(Case):
+    def start(self, case, *options, user='plain', host=None, port=None):
+        conninfo = f'host={host or CLUSTER.folder} port={port or CLUSTER.port} user={user} dbname=postgres ' + ' '.join(options)
+        env = dict(os.environ, HOME='/nonexistent')
+        process = subprocess.Popen([PROGRAM, conninfo, case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=env)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def ends(self, process):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+        return out
+
+    def case_runs(self, case, *options, **more):
+        return self.ends(self.start(case, *options, **more))
+
+    def setUp(self):
+        CLUSTER.sql('drop owned by plain; grant all on schema public to plain; grant pg_signal_backend, pg_read_all_stats to plain')
+
+    def test_types(self):
+        self.case_runs('types')
+
+    def test_structs(self):
+        self.case_runs('structs')
+
+    def test_shown(self):
+        self.assertEqual(sorted(self.case_runs('shown').splitlines()), ['1: Ada', 'Ada is 37', 'connected ', 'greetings all'])
+
+    def test_errors(self):
+        self.case_runs('errors')
+
+    def test_prepared(self):
+        self.case_runs('prepared')
+
+    def test_pipeline(self):
+        self.case_runs('pipeline')
+
+    def test_transactions(self):
+        self.case_runs('transactions')
+
+    def test_listens(self):
+        self.case_runs('listens')
+
+    def test_cancels(self):
+        self.case_runs('cancels')
+
+    def test_full(self):
+        self.case_runs('full')
+
+    def test_replaced(self):
+        self.case_runs('replaced')
+
+    def test_crowded(self):
+        self.case_runs('crowded')
+
+    def test_by_name(self):
+        self.case_runs('types', host='localhost')
+        self.case_runs('types', 'password=sesame', user='secret', host='localhost')
+        self.assertIn('password', self.case_runs('refused', 'password=wrong', user='secret', host='localhost'))
+        self.assertIn('translate host name', self.case_runs('refused', host='no.such.name.invalid'))
+        self.assertIn('refused', self.case_runs('refused', host='127.0.0.1', port=1))
+        self.case_runs('malformed')
+
+    def test_tls(self):
+        root = os.path.join(CLUSTER.folder, 'ca.pem')
+        self.case_runs('secure', 'sslmode=verify-full', f'sslrootcert={root}', user='tls', host='localhost')
+        self.assertIn('certificate', self.case_runs('refused', 'sslmode=verify-full', f'sslrootcert={tls.at("server.pem")}', user='tls',
+                                                    host='localhost'))
+        self.assertIn('does not match', self.case_runs('refused', 'sslmode=verify-full', f'sslrootcert={root}', user='tls', host='127.0.0.1'))
+
+    def test_silent(self):
+        with socket.create_server(('127.0.0.1', 0)) as silent:
+            self.case_runs('silent', host='127.0.0.1', port=silent.getsockname()[1])
+
+    def test_hanging_resolver(self):
+        self.case_runs('silent', host='hangs')
+
+    def test_stalled(self):
+        processes = [self.start('stalled', 'sslmode=disable', host='127.0.0.1', port=Stalls(self, most).port) for most in (100, 600, 1500)]
+        for process in processes:
+            self.ends(process)
+
+    def test_killed_under_load(self):
+        process = self.start('load', host='127.0.0.1')
+        self.assertEqual(process.stdout.readline(), 'begun\n')
+        for _ in range(2):
+            time.sleep(0.3)
+            CLUSTER.kill()
+            time.sleep(0.2)
+            CLUSTER.start()
+        self.assertRegex(self.ends(process), r'^[1-9]\d* ok')
