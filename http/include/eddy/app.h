@@ -121,8 +121,8 @@ struct eddy_server_options {
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
 
 	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut all apps of the process
-	 * down gracefully. SIGHUP reloads the certificates of those with TLS (eddy/tls.h); without
-	 * such an app it ends the process. SIGUSR2 restarts the program if .restart is set; else it
+	 * down gracefully. SIGHUP reloads certificates (eddy/tls.h) and cookie keys
+	 * (eddy/cookie.h); without an app that has any it ends the process. SIGUSR2 restarts the program if .restart is set; else it
 	 * is logged and ignored, unless the program handles it. */
 	bool no_signals;
 	/* SIGUSR2 calls eddy_app_restart(). For a while two processes run, which do not share

@@ -14,6 +14,12 @@
 
 #include <eddy/req.h>
 
+#ifdef EDDY_NO_TLS
+#define EDDY_COOKIE_API __attribute__((error("eddy-http was built without TLS (-Dtls=disabled)")))
+#else
+#define EDDY_COOKIE_API EDDY_API
+#endif
+
 EDDY_BEGIN_DECLS
 
 /* Get the value of the first cookie of this name, without quotes around it.
@@ -51,6 +57,66 @@ struct eddy_cookie {
  * __Host- name lacks the required attributes, if SameSite=None is not secure, or if name and value
  * exceed 4096 bytes, which clients drop; -ENOMEM. */
 EDDY_API int eddy_res_cookie(struct eddy_res *res, const struct eddy_cookie *cookie);
+
+/* ---- encrypted and signed cookies ----
+ *
+ *     eddy_app_with_cookie_keys(app, &(struct eddy_cookie_keys){ .file = "cookie_keys" });
+ *
+ *     r = eddy_res_cookie_sealed(res, &(struct eddy_cookie){
+ *             .name = "__Host-cart", .value = cart, .max_age_s = 86400 });
+ *     r = eddy_req_cookie_sealed(req, "__Host-cart", &cart);
+ *
+ * A sealed cookie is encrypted, so its value may be any bytes; a signed one can be read by the
+ * client's scripts. Neither can be made or changed by others, used under another name, or used
+ * after its end. The client can send an older one again until then.
+ *
+ * To rotate keys, put a new one before the others, and remove the old one when its cookies have
+ * ended.
+ *
+ * If eddy-http was built with -Dtls=disabled, calling these functions is a compile error.
+ */
+
+/* The keys, one a line, each of at least 32 bytes, which are not decoded: `openssl rand -hex 32`
+ * makes one. The first seals and signs; all open; at most 16. */
+struct eddy_cookie_keys {
+	const char *file;     /* at most 64 KiB */
+	struct eddy_str text; /* without a file */
+};
+
+/* Set the keys of an app's cookies, read when the app starts. Copied. The [cookies] section of a
+ * configuration file takes precedence; if it sets a file, `keys` may be NULL. SIGHUP reads the file
+ * again; if it is unusable, the keys stay as they are, with an ERROR log record. */
+EDDY_COOKIE_API void eddy_app_with_cookie_keys(struct eddy_app *app,
+					       const struct eddy_cookie_keys *keys);
+
+/* Read the keys of a running app again, as SIGHUP does. Blocks while it reads the file. Any thread
+ * may call it.
+ * Return: 0; -EINVAL if a key is unusable: all stay as they are, and a log record says why. */
+EDDY_COOKIE_API int eddy_app_reload_cookie_keys(struct eddy_app *app);
+
+/* Set an encrypted cookie. It ends after `max_age_s`, else at `expires_s`, else after 14 days; at
+ * most 400 days. Where the cookie does not say otherwise, its path is "/" and it is SameSite=Lax.
+ * It is HttpOnly, and Secure if the request is (eddy_req_is_secure()) or its name begins with
+ * __Host- or __Secure-. With `forget`, the value is not used.
+ * Return: as eddy_res_cookie(), for a name and value that exceed 3000 bytes -EINVAL; -ENOKEY
+ * without keys; -EIO. */
+EDDY_COOKIE_API int eddy_res_cookie_sealed(struct eddy_res *res, const struct eddy_cookie *cookie);
+
+/* Get the value of the first cookie of this name, decrypted, in request memory.
+ * Return: 0; -ENOENT if there is none; -EBADMSG if it is forged or has ended, or its key was
+ * removed; otherwise as eddy_req_cookie_pairs(). */
+EDDY_COOKIE_API int eddy_req_cookie_sealed(struct eddy_req *req, const char *name,
+					   struct eddy_str *ret_value);
+
+/* Set a signed cookie: VALUE.END.SIGNATURE, the end in seconds since 1970. The value must be what
+ * eddy_res_cookie() accepts; it is not encoded. HttpOnly if `http_only` is set; otherwise as
+ * eddy_res_cookie_sealed(). */
+EDDY_COOKIE_API int eddy_res_cookie_signed(struct eddy_res *res, const struct eddy_cookie *cookie);
+
+/* Get the value of the first cookie of this name if it was signed by this app.
+ * Return: as eddy_req_cookie_sealed(). */
+EDDY_COOKIE_API int eddy_req_cookie_signed(struct eddy_req *req, const char *name,
+					   struct eddy_str *ret_value);
 
 EDDY_END_DECLS
 

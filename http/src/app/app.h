@@ -20,6 +20,7 @@
 struct eddy_client_options;
 struct eddy_sandbox_options;
 struct eddyi_run;
+struct eddyi_cookie_keys;
 struct eddyi_tls_setup;
 struct eddyi_tree;
 struct eddyi_folder;
@@ -141,6 +142,7 @@ struct eddy_app {
 	int read_result;
 	struct eddy_offload_options offload; /* from the file */
 
+	struct eddyi_cookie_keys *cookie_keys;            /* NULL: none */
 	const struct eddy_client_options *client_options; /* for handlers; NULL: defaults */
 
 	struct eddyi_mime *mime; /* read before the first run or test */

@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include "app/app.h"
+#include "exchange/cookie_keys.h"
 #include "files/open_files.h"
 #include "tls/tls_setup.h"
 
@@ -84,7 +85,7 @@ static void add_folder_of(struct paths *paths, const char *path)
 	add(paths, folder);
 }
 
-static void add_tls_file(const char *path, void *arg)
+static void add_file(const char *path, void *arg)
 {
 	struct paths *paths = arg;
 	char *real = eddyi_realpath_now(path, NULL);
@@ -112,7 +113,9 @@ static void collect(struct paths *paths, const struct eddy_app *app)
 	     folder = folder->next_known)
 		add_open_folder(paths, folder->dir);
 	if (EDDYI_TLS && app->tls)
-		eddyi_tls_setup_each_file(app->tls, add_tls_file, paths);
+		eddyi_tls_setup_each_file(app->tls, add_file, paths);
+	if (EDDYI_TLS && app->cookie_keys && eddyi_cookie_keys_file(app->cookie_keys))
+		add_file(eddyi_cookie_keys_file(app->cookie_keys), paths);
 }
 
 int eddyi_app_sandbox_enter(const struct eddy_app *app)

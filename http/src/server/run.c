@@ -1,6 +1,7 @@
 /* Running an app: its sockets, workers, signals and statistics. */
 #include "run.h"
 
+#include "exchange/cookie_keys.h"
 #include "memory_limit.h"
 #include "tls/tls_setup.h"
 
@@ -28,8 +29,12 @@ static int reload(void *arg)
 
 	do {
 		run->reload_more = false;
-		if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
+		if (EDDYI_TLS && run->app->tls &&
+		    eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
 			eddy_info("eddy::app", "Certificates were reloaded");
+		if (EDDYI_TLS && run->app->cookie_keys &&
+		    eddy_offload(eddyi_cookie_keys_load, run->app->cookie_keys) == 0)
+			eddy_info("eddy::app", "Cookie keys were reloaded");
 	} while (run->reload_more);
 	run->reloading = false;
 	return 0;
@@ -48,7 +53,7 @@ static void start_reload(struct eddyi_run *run)
 	if (r == 0)
 		return;
 	run->reloading = false;
-	eddy_error("eddy::app", "can't reload the certificates: %s", strerror(-r));
+	eddy_error("eddy::app", "can't reload certificates and keys: %s", strerror(-r));
 }
 
 /* The apps of this process that don't leave signals to the program, from the beginning of
@@ -86,10 +91,16 @@ static void post_reload(struct eddyi_run *run)
 	eddy_loop_post(run->workers[0].loop, &run->reload);
 }
 
+/* Whether the app has files that SIGHUP reads again. */
+static bool has_files(const struct eddy_app *app)
+{
+	return app->tls || app->cookie_keys;
+}
+
 /* Lock held. */
 static void reload_app(struct eddy_app *app)
 {
-	if (app->run && app->tls)
+	if (app->run && has_files(app))
 		post_reload(app->run);
 }
 
@@ -478,7 +489,7 @@ static int open_signals(struct eddyi_run *run)
 
 	if (takes_restart(run->app))
 		signos[count++] = SIGUSR2;
-	if (run->app->tls)
+	if (has_files(run->app))
 		signos[count++] = SIGHUP;
 	r = eddy_signals_open(signos, &run->signals);
 	if (r == 0) {
