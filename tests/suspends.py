@@ -28,6 +28,8 @@ POINTERS = {
     'eddy_next': 'filters and handlers',
     'eddyi_render_error': 'the eddy_err_fn of an app',
     'eddy_res_error': 'the same',
+    'eddy_req_session': 'the store of sessions',
+    'eddy_session_end': 'the same',
     'eddy_rule_check': 'predicates of rules',
     'eddy_res_interim': 'the verb of a stream',
 }

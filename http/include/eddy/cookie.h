@@ -68,7 +68,8 @@ EDDY_API int eddy_res_cookie(struct eddy_res *res, const struct eddy_cookie *coo
  *
  * A sealed cookie is encrypted, so its value may be any bytes; a signed one can be read by the
  * client's scripts. Neither can be made or changed by others, used under another name, or used
- * after its end. The client can send an older one again until then.
+ * after its end. The client can send an older one again until then; values that must not come back
+ * belong into a session (eddy/session.h).
  *
  * To rotate keys, put a new one before the others, and remove the old one when its cookies have
  * ended.
@@ -98,7 +99,7 @@ EDDY_COOKIE_API int eddy_app_reload_cookie_keys(struct eddy_app *app);
  * most 400 days. Where the cookie does not say otherwise, its path is "/" and it is SameSite=Lax.
  * It is HttpOnly, and Secure if the request is (eddy_req_is_secure()) or its name begins with
  * __Host- or __Secure-. With `forget`, the value is not used.
- * Return: as eddy_res_cookie(), for a name and value that exceed 3000 bytes -EINVAL; -ENOKEY
+ * Return: as eddy_res_cookie(), -EINVAL for name and value of more than about 3000 bytes; -ENOKEY
  * without keys; -EIO. */
 EDDY_COOKIE_API int eddy_res_cookie_sealed(struct eddy_res *res, const struct eddy_cookie *cookie);
 

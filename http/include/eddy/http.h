@@ -44,6 +44,7 @@
 #include <eddy/res.h>
 #include <eddy/same_origin.h>
 #include <eddy/security.h>
+#include <eddy/session.h>
 #include <eddy/tls.h>
 #include <eddy/tree.h>
 #include <eddy/upload.h>
