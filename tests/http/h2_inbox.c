@@ -58,6 +58,7 @@ Test(h2_inbox, gives_back_what_is_added)
 			cr_assert(inbox.first == NULL && inbox.last == NULL);
 		}
 	}
+	eddyi_blocks_free(&blocks);
 }
 
 Test(h2_inbox, bytes_stay_where_they_are)
@@ -76,6 +77,7 @@ Test(h2_inbox, bytes_stay_where_they_are)
 	eddyi_h2_inbox_clear(&inbox);
 	cr_expect(eq(sz, inbox.len, 0));
 	cr_expect(eddyi_h2_inbox_next(&inbox).len == 0);
+	eddyi_blocks_free(&blocks);
 }
 
 Test(h2_inbox, large_blocks_serve_the_next_body)
