@@ -32,6 +32,13 @@ class Requests(Shared):
                 self.assertIsNone(response.header(name))
             self.assertEqual({wire.settings.get(key) for key in (3, 4, 5, 6, 9)}, {100, 256 * KIB, None, 16 * KIB, 1})
 
+    def test_frames_of_large_bodies(self):
+        """Once a client has sent a MiB, its frames may have one."""
+        with self.connect() as wire:
+            for _ in range(3):
+                self.assertEqual(wire.ask('POST', '/echo', body=bytes(MIB // 2)).status, 200)
+            self.assertEqual(wire.settings[5], MIB)
+
     def test_the_same_head_as_by_http_1(self):
         for path in ('/', '/none', '/status/204', '/status/304', '/hello/a%20b', '/errno/2'):
             with self.subTest(path), self.connect() as wire, self.server.connect() as old:
