@@ -29,7 +29,8 @@ OTHERS = {
     'posix_fadvise': 'fadvise64', 'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
     'getifaddrs': RESOLVES, 'getaddrinfo': RESOLVES, 'if_nametoindex': 'close ioctl socket',
     'gethostname': 'uname', 'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
-    'gmtime_r': STDIO, 'strftime': STDIO, 'tzset': STDIO,    # the time zone
+    'gmtime_r': STDIO, 'strftime': STDIO, 'timegm': STDIO, 'tzset': STDIO,    # the time zone
+    'regcomp': f'{MEMORY} futex', 'regexec': f'{MEMORY} futex', 'regfree': MEMORY,
     'isatty': 'ioctl', 'nanosleep': 'clock_nanosleep', 'usleep': 'clock_nanosleep', 'pause': 'pause',
     'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
     'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo', 'qsort_r': f'{MEMORY} sysinfo',
