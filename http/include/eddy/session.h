@@ -32,7 +32,7 @@ EDDY_BEGIN_DECLS
 /* ---- stores ---- */
 
 /* A store of sessions: bytes by a key of 32 bytes, which expire. Its functions get .store_data, are
- * called by all loops at once, and may suspend. What eddy_req_session() or the saving returns becomes
+ * called by all loops at once, and may suspend. An error of loading or saving becomes
  * the response: -EBUSY is a 503. */
 struct eddy_session_store {
 	/* Get the bytes of a key, in memory of the request (eddy_req_alloc()), and in how many
