@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- formats ---- */
 
@@ -156,15 +157,31 @@ struct match {
 	int result;
 };
 
+/* It matches a copy that ends in a NUL: POSIX has no regexec(3) with a length, and AddressSanitizer
+ * does not know glibc's. With REG_STARTEND the text may have NULs inside. */
 static void match(void *arg)
 {
 	struct match *match = arg;
 	regex_t *regex = __atomic_load_n(&match->pattern->compiled, __ATOMIC_ACQUIRE);
 	regmatch_t whole = { 0, (regoff_t)match->text.len };
+	char *text;
 
 	if (!regex)
 		regex = compile(match->pattern);
-	match->result = regex ? !regexec(regex, match->text.ptr, 1, &whole, REG_STARTEND) : -EDOM;
+	if (!regex) {
+		match->result = -EDOM;
+		return;
+	}
+	text = malloc(match->text.len + 1);
+	if (!text) {
+		match->result = -ENOMEM;
+		return;
+	}
+	if (match->text.len)
+		memcpy(text, match->text.ptr, match->text.len);
+	text[match->text.len] = '\0';
+	match->result = !regexec(regex, text, 1, &whole, REG_STARTEND);
+	free(text);
 }
 
 int eddyi_pattern_matches(struct eddy_pattern *pattern, struct eddy_str text)
