@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 	eddy_app_keep_files_open(app, tour.dir);
 	tour_map_files(app);
 	tour_map_sockets(app, room, settings.compression);
+	tour_map_people(app);
 	if (settings.oauth.issuer || settings.secret_file) {
 		tour_check_tokens(app, &settings);
 		tour_map_protected(app);

@@ -23,6 +23,9 @@ void tour_map_events(struct eddy_app *app);
 /* File downloads and uploads. */
 void tour_map_files(struct eddy_app *app);
 
+/* /people, /openapi.json */
+void tour_map_people(struct eddy_app *app);
+
 /* WebSockets; `room` is that of the chat. `deflate`: messages may be compressed. */
 struct eddy_ws_room;
 void tour_map_sockets(struct eddy_app *app, struct eddy_ws_room *room, bool deflate);

@@ -1,6 +1,8 @@
 /* Text, JSON and numbers from the path, the query and the body. */
 #include "tour.h"
 
+#include <eddy/openapi.h>
+
 /* GET /hello */
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
@@ -119,12 +121,19 @@ static int json(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_json(res, json_incref(body));
 }
 
+static const struct eddy_operation show_post_operation = {
+	.summary = "Show the parameters",
+	.path = EDDY_SHAPE(struct post, post_members),
+	.responses = { { 200, "the post", .shape = EDDY_SHAPE(struct post, post_members) } },
+};
+
 void tour_map_arguments(struct eddy_app *app)
 {
 	eddy_app_map_get(app, "/hello", hello);
 	eddy_app_map_get(app, "/hello/{name}", hello_name);
 	eddy_app_map_get(app, "/add/{a}/{b}", add);
-	eddy_app_map_get(app, "/users/{id}/posts/{slug}", show_post);
+	eddy_route_describe(eddy_app_map_get(app, "/users/{id}/posts/{slug}", show_post),
+			    &show_post_operation);
 	eddy_app_map_get(app, "/map/{a}/{b}/{c}", map);
 	eddy_app_map_get(app, "/query", query);
 	eddy_app_map_post(app, "/json", json);

@@ -234,7 +234,15 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
 
 void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule)
 {
-	eddy_app_add_filter(target, filter, guard_new(eddy_app_of(target), rule));
+	struct guard *guard = guard_new(eddy_app_of(target), rule);
+
+	eddy_app_add_guard(target, filter, guard,
+			   &(struct eddy_guard){
+				   .scheme = "bearer",
+				   .definition = "{\"type\":\"http\",\"scheme\":\"bearer\","
+						 "\"bearerFormat\":\"JWT\"}",
+				   .scopes = guard->scopes,
+			   });
 }
 
 const struct eddy_jwt *eddy_req_token(const struct eddy_req *req)

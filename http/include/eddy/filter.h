@@ -38,6 +38,19 @@ EDDY_API void *eddy_next_data(const struct eddy_next *next);
 /* Tell whether this filter occurs again between here and the handler. */
 EDDY_API bool eddy_next_has(const struct eddy_next *next, eddy_filter_fn *filter);
 
+/* The credentials that a guard demands, for documents of the API (eddy/openapi.h). The strings are
+ * borrowed for the app's life. */
+struct eddy_guard {
+	const char *scheme;     /* its name: "bearer" */
+	const char *definition; /* a Security Scheme Object of OpenAPI, as JSON */
+	const char *scopes;     /* separated by blanks; NULL: none */
+};
+
+/* Add a guard: a filter that rejects requests without credentials. As eddy_app_add_filter();
+ * `guard` is copied. NULL: a filter that is no guard. */
+EDDY_API void eddy_app_add_guard(union eddy_target target, eddy_filter_fn *filter, void *data,
+				 const struct eddy_guard *guard);
+
 EDDY_END_DECLS
 
 #endif

@@ -53,6 +53,20 @@ struct eddy_route_options {
 /* Set the options of a route, in place of those set before. They are copied. */
 EDDY_API void eddy_route_with(struct eddy_route *route, const struct eddy_route_options *options);
 
+/* ---- for documents of an app's routes, such as eddy/openapi.h ---- */
+
+/* Get the first route that was mapped (`route` NULL), or the one mapped after `route`.
+ * Return: NULL if there is none. */
+EDDY_API struct eddy_route *eddy_route_next(const struct eddy_app *app,
+					    const struct eddy_route *route);
+
+/* Get a route's method and pattern, with the prefixes of its groups: "GET /users/{id}". */
+EDDY_API const char *eddy_route_label(const struct eddy_route *route);
+
+/* Get a guard of the route, of its groups or of the app (eddy/filter.h).
+ * Return: NULL if there are `index` guards or fewer. */
+EDDY_API const struct eddy_guard *eddy_route_guard(const struct eddy_route *route, size_t index);
+
 EDDY_END_DECLS
 
 #endif

@@ -169,6 +169,7 @@ struct eddy_app *eddy_app_new(void)
 	if (!app)
 		out_of_memory();
 	app->mistakes_end = &app->mistakes;
+	app->routes_end = &app->routes;
 	eddy_mutex_init(&app->preparing);
 	app->router = eddyi_router_new();
 	if (!app->router)
@@ -354,6 +355,12 @@ void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn)
 
 void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data)
 {
+	eddy_app_add_guard(target, filter, data, NULL);
+}
+
+void eddy_app_add_guard(union eddy_target target, eddy_filter_fn *filter, void *data,
+			const struct eddy_guard *guard)
+{
 	struct eddyi_owner *owner = eddyi_owner(target);
 	struct eddyi_filter *added;
 
@@ -362,7 +369,9 @@ void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void 
 		return;
 	}
 	added = eddy_app_alloc(owner->app, sizeof(*added));
-	*added = (struct eddyi_filter){ .fn = filter, .data = data };
+	*added = (struct eddyi_filter){ .fn = filter, .data = data, .is_guard = guard };
+	if (guard)
+		added->guard = *guard;
 	*owner->filters.end = added;
 	owner->filters.end = &added->next;
 }

@@ -46,6 +46,8 @@ struct eddyi_filter {
 	struct eddyi_filter *next;
 	eddy_filter_fn *fn;
 	void *data;
+	bool is_guard;
+	struct eddy_guard guard;
 };
 
 /* Invariant: `outer` leads to the app's filters. Outer filters may be added after inner ones, so
@@ -84,6 +86,7 @@ static inline struct eddyi_owner *eddyi_owner(union eddy_target target)
 
 struct eddy_route {
 	struct eddyi_owner owner;
+	struct eddy_route *next; /* in the order of mapping */
 	eddy_handler_fn *handler;
 	const char *label;                 /* "GET /users/{id}", for people */
 	const struct eddyi_tree *tree;     /* the folder of eddy_app_map_files() */
@@ -115,6 +118,7 @@ struct eddy_app {
 	struct eddyi_head_limits head_limits;
 	void *context;
 	struct eddyi_router *router;
+	struct eddy_route *routes, **routes_end;
 	eddy_handler_fn *fallback;
 	eddy_err_fn *render_error;            /* NULL: problem+json */
 	struct eddyi_tls_setup *tls;          /* NULL: no TLS */

@@ -41,6 +41,8 @@ struct eddy_route *eddy_app_map(union eddy_router router, const char *method, co
 	*route = (struct eddy_route){ .owner.app = app, .handler = handler };
 	route->label = eddyi_app_printf(app, "%s %.*s", method, EDDY_FMT(whole)).ptr;
 	eddyi_filters_init(&route->owner.filters, &group->owner.filters);
+	*app->routes_end = route;
+	app->routes_end = &route->next;
 	if (group->inert)
 		return route;
 	if (handler)
@@ -70,4 +72,25 @@ MAPPER(connect, "CONNECT")
 void eddy_route_with(struct eddy_route *route, const struct eddy_route_options *options)
 {
 	route->options = *options;
+}
+
+struct eddy_route *eddy_route_next(const struct eddy_app *app, const struct eddy_route *route)
+{
+	return route ? route->next : app->routes;
+}
+
+const char *eddy_route_label(const struct eddy_route *route)
+{
+	return route->label;
+}
+
+const struct eddy_guard *eddy_route_guard(const struct eddy_route *route, size_t index)
+{
+	for (const struct eddyi_filters *filters = &route->owner.filters; filters;
+	     filters = filters->outer)
+		for (const struct eddyi_filter *filter = filters->first; filter;
+		     filter = filter->next)
+			if (filter->is_guard && index-- == 0)
+				return &filter->guard;
+	return NULL;
 }

@@ -354,7 +354,7 @@ static int refuse_json(struct eddy_req *req, const struct eddy_json_reader *read
 int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
 			size_t size, void *ret_target)
 {
-	const struct eddy_shape shape = { members, count, size };
+	const struct eddy_shape shape = { members, count, size, NULL };
 	struct memory memory = { .req = req };
 	struct eddy_json_reader reader = {
 		.alloc = take_memory,

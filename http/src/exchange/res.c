@@ -416,7 +416,7 @@ static void *grow_text(void *arg, struct eddy_str text, size_t size)
 int eddyi_res_json_write(struct eddy_res *res, const struct eddy_member *members,
 			 size_t member_count, size_t size, const void *source, size_t count)
 {
-	const struct eddy_shape shape = { members, member_count, size };
+	const struct eddy_shape shape = { members, member_count, size, NULL };
 	struct growing growing = {
 		.arena = &res->req->arena,
 		.writer = { .grow = grow_text, .arg = &growing },
@@ -626,6 +626,7 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 int eddyi_finish_result(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
+	bool has_detail;
 	int status;
 
 	if (res->head_sent)
@@ -646,7 +647,10 @@ int eddyi_finish_result(struct eddy_req *req, int r)
 		if (status < 400)
 			return 0;
 	}
-	return eddyi_render_error(req, status, status == req->verdict_status ? req->detail : NULL);
+	/* A handler picks either status for invalid values in JSON. */
+	has_detail = status == req->verdict_status ||
+		     (req->faults && (status == 400 || status == 422));
+	return eddyi_render_error(req, status, has_detail ? req->detail : NULL);
 }
 
 int eddy_res_error(struct eddy_res *res, int status, const char *detail)

@@ -53,11 +53,7 @@ struct eddy_json_reader {
  * Return: 0; -EBADMSG if it is not JSON; -EINVAL with `faults`; -EMSGSIZE for too many values;
  * -ENOMEM; -EDOM if the table is wrong, which is logged. */
 #define eddy_json_read(reader, text, members, ret_target)                                          \
-	eddyi_json_text_read((reader), (text),                                                     \
-			     &(const struct eddy_shape){ (members),                                \
-							 sizeof(members) / sizeof(*(members)),     \
-							 sizeof(*(ret_target)) },                  \
-			     (ret_target))
+	eddyi_json_text_read((reader), (text), EDDY_SHAPE(*(ret_target), members), (ret_target))
 EDDY_API int eddyi_json_text_read(struct eddy_json_reader *reader, struct eddy_str text,
 				  const struct eddy_shape *shape, void *ret_target);
 
@@ -79,19 +75,11 @@ struct eddy_json_writer {
  * U+FFFD; an infinite number as null.
  * Return: 0; -ENOMEM; -EDOM, logged: an integer has no name, or objects are nested over 32 deep. */
 #define eddy_json_write(writer, members, source)                                                   \
-	eddyi_json_text_write((writer),                                                            \
-			      &(const struct eddy_shape){ (members),                               \
-							  sizeof(members) / sizeof(*(members)),    \
-							  sizeof(*(source)) },                     \
-			      (source), EDDYI_JSON_OBJECT)
+	eddyi_json_text_write((writer), EDDY_SHAPE(*(source), members), (source), EDDYI_JSON_OBJECT)
 
 /* Append an array of `count` objects. Return: as eddy_json_write(). */
 #define eddy_json_write_array(writer, members, array, count)                                       \
-	eddyi_json_text_write((writer),                                                            \
-			      &(const struct eddy_shape){ (members),                               \
-							  sizeof(members) / sizeof(*(members)),    \
-							  sizeof(*(array)) },                      \
-			      (array), (count))
+	eddyi_json_text_write((writer), EDDY_SHAPE(*(array), members), (array), (count))
 #define EDDYI_JSON_OBJECT SIZE_MAX
 EDDY_API int eddyi_json_text_write(struct eddy_json_writer *writer, const struct eddy_shape *shape,
 				   const void *source, size_t count);

@@ -103,6 +103,7 @@ struct eddy_shape {
 	const struct eddy_member *members;
 	size_t count;
 	size_t size; /* of the struct */
+	const char *name; /* of the table: "order_members" */
 };
 
 #ifndef __cplusplus
@@ -150,7 +151,7 @@ struct eddy_shape {
 /* Name the table of a struct, and a regular expression; both outside of functions. */
 #define EDDY_SHAPE(type_, members_)                                                                \
 	(&(const struct eddy_shape){ (members_), sizeof(members_) / sizeof(*(members_)),           \
-				     sizeof(type_) })
+				     sizeof(type_), #members_ })
 #define EDDY_PATTERN(text_) (&(struct eddy_pattern){ .text = (text_) })
 
 /* Name the bool that tells whether an optional member was present. */
