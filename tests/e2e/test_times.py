@@ -190,7 +190,7 @@ class Times(Case):
 
     def test_very_slow_download_that_moves(self):
         """Slower than the socket's buffer tells: a third of it would have to become empty."""
-        server = self.limits(write_timeout=1000)
+        server = self.limits(write_timeout=3000)
         paths = f'/big/{20 * MIB}', '/stream/2000000'
 
         def read(i):
