@@ -122,9 +122,9 @@ static int json(struct eddy_req *req, struct eddy_res *res)
 }
 
 static const struct eddy_operation show_post_operation = {
-	.summary = "Show the parameters",
+	.summary = "Shows the parameters.",
 	.path = EDDY_SHAPE(struct post, post_members),
-	.responses = { { 200, "the post", .shape = EDDY_SHAPE(struct post, post_members) } },
+	.responses = { { 200, "The post.", .shape = EDDY_SHAPE(struct post, post_members) } },
 };
 
 void tour_map_arguments(struct eddy_app *app)

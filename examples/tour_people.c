@@ -29,14 +29,14 @@ static const struct eddy_member person_members[] = {
 };
 
 static const struct eddy_operation add_person = {
-	.summary = "Check a person, and send it back",
+	.summary = "Checks a person, and sends it back.",
 	.body = EDDY_SHAPE(struct person, person_members),
-	.body_example = "{\"name\":\"Ada\",\"age\":36,\"address\":{\"street\":\"Lane 1\","
+	.body_example = "{\"name\":\"Ada\",\"age\":36,\"address\":{\"street\":\"Lane\","
 			"\"zip\":\"10115\"},\"tags\":[\"first\"]}",
 	.responses = {
-		{ 200, "the person", .shape = EDDY_SHAPE(struct person, person_members) },
-		{ 400, "not JSON" },
-		{ 422, "not a person; \"errors\" lists the reasons" },
+		{ 200, "The person.", .shape = EDDY_SHAPE(struct person, person_members) },
+		{ 400, "The body is not JSON." },
+		{ 422, "The values are wrong: `errors` lists them." },
 	},
 };
 

@@ -10,8 +10,14 @@
  *     {"id":1,"title":"buy milk","stars":3}
  *     $ curl -s -X DELETE localhost:7878/notes/1 -w '%{http_code}\n'
  *     204
+ *     $ curl -s localhost:7878/openapi.json | grep operationId
+ *             "operationId": "post_notes",
+ *             "operationId": "get_notes",
+ *             "operationId": "get_notes_id",
+ *             "operationId": "delete_notes_id",
  */
 #include <eddy/http.h>
+#include <eddy/openapi.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +112,25 @@ static int drop(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_no_content(res);
 }
 
+/* ---- the OpenAPI document ---- */
+
+static const struct eddy_operation create_operation = {
+	.summary = "Adds a note.",
+	.body = EDDY_SHAPE(struct note, new_members),
+	.body_example = "{\"title\":\"milk\",\"stars\":3}",
+	.responses = {
+		{ 201, "The note.", .shape = EDDY_SHAPE(struct note, note_members) },
+		{ 507, "There are too many notes." },
+	},
+};
+
+static const struct eddy_operation list_operation = {
+	.summary = "Lists all notes.",
+	.responses = {
+		{ 200, "", .shape = EDDY_SHAPE(struct note, note_members), .is_array = true },
+	},
+};
+
 int main(int argc, char **argv)
 {
 	static struct store store;
@@ -117,10 +142,11 @@ int main(int argc, char **argv)
 	/* The store has no lock. */
 	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &store);
-	eddy_app_map_post(app, "/notes", create);
-	eddy_app_map_get(app, "/notes", list);
+	eddy_route_describe(eddy_app_map_post(app, "/notes", create), &create_operation);
+	eddy_route_describe(eddy_app_map_get(app, "/notes", list), &list_operation);
 	eddy_app_map_get(app, "/notes/{id}", show);
 	eddy_app_map_delete(app, "/notes/{id}", drop);
+	eddy_app_use_openapi(app, &(struct eddy_openapi_options){ .title = "Notes" });
 	r = eddy_app_run_blocking(app);
 	while (store.count)
 		free((void *)store.notes[--store.count].title.ptr);

@@ -339,7 +339,8 @@ static const struct eddy_shape tree_shape;
 static const struct eddy_member tree_members[] = {
 	EDDY_ARRAY(struct tree, trees, count, .as = "t", .optional = true, .of = &tree_shape),
 };
-static const struct eddy_shape tree_shape = { tree_members, 1, sizeof(struct tree), "tree_members" };
+static const struct eddy_shape tree_shape = { tree_members, 1, sizeof(struct tree),
+					      "tree_members" };
 
 /* A table that contains itself. */
 Test(json_read, trees)

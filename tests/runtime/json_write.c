@@ -193,7 +193,7 @@ static const struct eddy_member tree_members[] = {
 	EDDY_ARRAY(struct tree, trees, count, .of = &tree_shape),
 };
 static const struct eddy_shape tree_shape = { tree_members, 1, sizeof(struct tree),
-					     "tree_members" };
+					      "tree_members" };
 
 Test(json_write, wrong_values)
 {

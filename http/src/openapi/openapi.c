@@ -1,5 +1,6 @@
 #include <eddy/openapi.h>
 
+#include "message/status.h"
 #include "schema.h"
 
 #include <eddy/internal/member.h>
@@ -185,10 +186,10 @@ static void set_responses(struct doc *doc, json_t *object, const struct eddy_rou
 	if (!has_success)
 		set_response(doc, responses, "200", "success", NULL);
 	if (operation->path || operation->query || operation->form || operation->body)
-		set_error(doc, responses, "400", "the request is invalid");
+		set_error(doc, responses, "400", eddyi_status_detail(400));
 	if (eddy_route_guard(route, 0)) {
-		set_error(doc, responses, "401", "authentication is required");
-		set_error(doc, responses, "403", "this is not allowed");
+		set_error(doc, responses, "401", eddyi_status_detail(401));
+		set_error(doc, responses, "403", eddyi_status_detail(403));
 	}
 	set_error(doc, responses, "default", "an error");
 	set(doc, object, "responses", responses);

@@ -102,7 +102,7 @@ struct eddy_member {
 struct eddy_shape {
 	const struct eddy_member *members;
 	size_t count;
-	size_t size; /* of the struct */
+	size_t size;      /* of the struct */
 	const char *name; /* of the table: "order_members" */
 };
 
