@@ -49,6 +49,7 @@ Test(format, syntaxes)
 	/* A NUL is no end. */
 	cr_expect(not(eddyi_format_accepts(EDDY_FORMAT_EMAIL, eddy_str("a\0@b", 4))));
 	cr_expect(not(eddyi_format_accepts(EDDY_FORMAT_URI, eddy_str("a:\0", 3))));
+	cr_expect(not(eddyi_format_accepts(EDDY_FORMAT_URI, eddy_str("a\0:b", 4))));
 	cr_expect(not(eddyi_format_accepts(EDDY_FORMAT_IPV4, eddy_str("1.2.3.4\0", 8))));
 }
 

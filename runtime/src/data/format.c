@@ -52,7 +52,8 @@ static bool is_uri(struct eddy_str text)
 {
 	size_t scheme = 0;
 
-	while (scheme < text.len &&
+	/* strchr() also finds a NUL. */
+	while (scheme < text.len && text.ptr[scheme] &&
 	       (is_alnum(text.ptr[scheme]) || (scheme && strchr("+-.", text.ptr[scheme]))))
 		scheme++;
 	if (!scheme || scheme == text.len || text.ptr[scheme] != ':' ||
