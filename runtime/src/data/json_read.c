@@ -145,6 +145,8 @@ static int fault(struct read *read, const struct place *place, const char *why)
 	struct eddyi_text text = { .at = pointer + 1, .end = pointer + sizeof(pointer) };
 	struct eddy_json_fault *fault;
 
+	if (to->fault_count == FAULTS_MAX)
+		return 0;
 	put_place(&text, place, true);
 	if (!to->fault_count) {
 		explain_first(read, place, why);
@@ -152,8 +154,6 @@ static int fault(struct read *read, const struct place *place, const char *why)
 		if (!to->faults)
 			return -ENOMEM;
 	}
-	if (to->fault_count == FAULTS_MAX)
-		return 0;
 	fault = &to->faults[to->fault_count];
 	fault->pointer = copy(read, pointer, (size_t)(text.at - pointer));
 	fault->why = copy(read, why, strlen(why));
@@ -168,6 +168,9 @@ static int unexpected(struct read *read, const struct eddy_member *member,
 {
 	char expected[EDDY_WHY_SIZE / 2], why[EDDY_WHY_SIZE];
 
+	/* Elements may lack many members each. */
+	if (read->to->fault_count == FAULTS_MAX)
+		return 0;
 	eddyi_member_expect(member, expected, sizeof(expected));
 	snprintf(why, sizeof(why), "%smust be %s", is_missing ? "is missing: it " : "", expected);
 	return fault(read, place, why);
