@@ -62,7 +62,8 @@ enum eddy_format {
 	EDDY_FORMAT_IPV6,
 };
 
-/* A POSIX extended regular expression, compiled when it is first used. */
+/* A POSIX extended regular expression, compiled when it is first used. Without ^ and $ it matches a
+ * part of the text. */
 struct eddy_pattern {
 	const char *text;
 	void *compiled;
@@ -170,8 +171,9 @@ struct eddy_shape {
 /* Read pairs into `*ret_target`, all members or none. Strings are borrowed from the pairs. On an
  * error, `ret_why` (EDDY_WHY_SIZE bytes, or NULL) gets the reason: `"page" must be an integer from
  * 1 to 1000`.
- * Return: 0; -EINVAL if a value is missing, malformed or out of range; -EDOM if the table is wrong:
- * a default that is not a value of its member. */
+ * Return: 0; -EINVAL if a value is missing, malformed or out of range; -EDOM, logged, if the table
+ * is wrong: a default that is not a value of its member, or a pattern that can't be compiled;
+ * -ENOMEM for a pattern. */
 #define eddy_pairs_into(pairs, members, ret_target, ret_why)                                       \
 	eddyi_pairs_read((pairs), (members), sizeof(members) / sizeof(*(members)), (ret_target),   \
 			 (ret_why))

@@ -166,6 +166,7 @@ static void match(void *arg)
 	regex_t *regex = __atomic_load_n(&match->pattern->compiled, __ATOMIC_ACQUIRE);
 	regmatch_t whole = { 0, (regoff_t)match->text.len };
 	char *text;
+	int r;
 
 	if (!regex)
 		regex = compile(match->pattern);
@@ -181,7 +182,8 @@ static void match(void *arg)
 	if (match->text.len)
 		memcpy(text, match->text.ptr, match->text.len);
 	text[match->text.len] = '\0';
-	match->result = !regexec(regex, text, 1, &whole, REG_STARTEND);
+	r = regexec(regex, text, 1, &whole, REG_STARTEND);
+	match->result = r == 0 ? 1 : r == REG_NOMATCH ? 0 : -ENOMEM;
 	free(text);
 }
 

@@ -338,11 +338,11 @@ static int read_str(struct read *read, struct eddy_str *ret_str)
 
 struct number {
 	struct eddy_str text;
-	uint64_t digits; /* without the point; the first 19 */
+	uint64_t digits; /* without the point */
 	int exponent;    /* of `digits` */
 	bool is_negative;
 	bool is_real;
-	bool is_long; /* `digits` has not all of them */
+	bool is_long; /* `digits` has overflowed */
 };
 
 static inline bool is_digit(const struct read *read, const char *at)
@@ -598,7 +598,7 @@ static int read_text(struct read *read, const struct eddy_member *member, void *
 	r = eddyi_member_parse(member, str, (struct eddy_to){ member->type, at });
 	if (r == 0)
 		r = eddyi_member_check(member, at);
-	return r == 0 || r == -EDOM ? r : unexpected(read, member, place, false);
+	return r == 0 || r == -EDOM || r == -ENOMEM ? r : unexpected(read, member, place, false);
 }
 
 static int read_number(struct read *read, const struct eddy_member *member, void *at,

@@ -221,7 +221,8 @@ int eddyi_member_default(const struct eddy_member *member, void *ret_value)
 	return 0;
 }
 
-/* Return: 0; -ENOENT if a required value is missing; -EINVAL, -ERANGE, -EDOM. */
+/* Read a value without checking it.
+ * Return: 0; -ENOENT if a required value is missing; -EINVAL, -ERANGE, -EDOM. */
 static int read_member(const struct eddyi_source *source, const struct eddy_member *member,
 		       void *at, bool *ret_present)
 {
@@ -235,8 +236,6 @@ static int read_member(const struct eddyi_source *source, const struct eddy_memb
 	}
 	r = source->read(source->from, eddyi_member_name(member), member, to);
 	*ret_present = r == 0;
-	if (r == 0)
-		return eddyi_member_check(member, at);
 	return r == -ENOENT ? eddyi_member_default(member, at) : r;
 }
 
@@ -252,7 +251,9 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 		union any any;
 
 		r = read_member(source, &members[i], &any, &present);
-		if (r == -EDOM)
+		if (r == 0 && present)
+			r = eddyi_member_check(&members[i], &any);
+		if (r == -EDOM || r == -ENOMEM)
 			return r;
 		if (r < 0) {
 			explain(&members[i], r, ret_why);

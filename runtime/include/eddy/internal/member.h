@@ -26,7 +26,7 @@ EDDY_API const char *eddyi_member_name(const struct eddy_member *member);
 EDDY_API size_t eddyi_type_size(enum eddy_type type);
 
 /* Check the range, format and pattern of a member's value, and the number of an array's elements.
- * Return: 0; -ERANGE; -EDOM if the pattern is not valid. */
+ * Return: 0; -ERANGE; -EDOM if the pattern is not valid; -ENOMEM. */
 EDDY_API int eddyi_member_check(const struct eddy_member *member, const void *value);
 EDDY_API int eddyi_member_check_count(const struct eddy_member *member, size_t count);
 
@@ -46,7 +46,7 @@ EDDY_API bool eddyi_str_is_date(struct eddy_str text);
 /* Name a format: "a date", "an email address". */
 EDDY_API const char *eddyi_format_name(enum eddy_format format);
 
-/* Check a text. Return: 1; 0 if it does not match; -EDOM if the pattern is not valid. */
+/* Check a text. Return: 1; 0 if it does not match; -EDOM if the pattern is not valid; -ENOMEM. */
 EDDY_API int eddyi_pattern_matches(struct eddy_pattern *pattern, struct eddy_str text);
 
 /* Store an integer in a variable, by its sign and magnitude. Return: as eddyi_to_i64(). */
