@@ -289,6 +289,41 @@ Test(json_read, every_length)
 	give_back();
 }
 
+#define NAME_31 "abcdefghijklmnopqrstuvwxyz12345"
+#define NAME_64 NAME_31 "_-" NAME_31
+#define NAME_90 NAME_64 "abcdefghijklmnopqrstuvwxyz"
+
+/* Names are compared as a whole, also those with escapes. */
+Test(json_read, long_names)
+{
+	static const struct eddy_member members[] = {
+		EDDY_MEMBER(struct address, number, .as = NAME_64, .optional = true),
+		EDDY_MEMBER(struct address, city, .as = NAME_90, .optional = true),
+	};
+	struct address address;
+
+	cr_expect(eq(int,
+		     eddy_json_read(&reader,
+				    EDDY_STR("{\"\\u0061" NAME_64 "\":1,\"\\u0061" NAME_90 "\":2}"),
+				    members, &address),
+		     0));
+	cr_expect(eq(uint, address.number, 0));
+	cr_expect(eq(int,
+		     eddy_json_read(&reader,
+				    EDDY_STR("{\"" NAME_31 "\\u005f-" NAME_31 "\":3,\"" NAME_64
+					     "\\u0061bcdefghijklmnopqrstuvwxyz\":\"a\"}"),
+				    members, &address),
+		     0));
+	cr_expect(eq(uint, address.number, 3));
+	cr_expect(eddy_str_eq_z(address.city, "a"));
+	cr_expect(eq(int,
+		     eddy_json_read(&reader, EDDY_STR("{\"" NAME_31 "_-" NAME_31 "\\u0061\":1}"),
+				    members, &address),
+		     0));
+	cr_expect(eq(uint, address.number, 0), "a name's beginning is not the name");
+	give_back();
+}
+
 /* ---- limits ---- */
 
 static char *nested(size_t depth, const char *name)

@@ -473,6 +473,20 @@ static void leave(struct read *read)
 	read->at++;
 }
 
+static int begin_name(struct read *read)
+{
+	return next(read) == '"' ? 0 : malformed(read, "the name of a member is expected");
+}
+
+/* Take the colon behind a name. */
+static int end_name(struct read *read)
+{
+	if (next(read) != ':')
+		return malformed(read, "':' is expected");
+	read->at++;
+	return 0;
+}
+
 /* ---- values that no member takes ---- */
 
 static int skip_scalar(struct read *read)
@@ -498,25 +512,18 @@ static int skip_scalar(struct read *read)
 	}
 }
 
-/* Check the name of a member, and the colon behind it. */
 static int skip_name(struct read *read)
 {
 	struct eddy_str name;
 	bool is_escaped;
-	int r;
+	int r = begin_name(read);
 
-	if (next(read) != '"')
-		return malformed(read, "the name of a member is expected");
-	r = scan_str(read, &name, &is_escaped);
-	if (r < 0)
-		return r;
-	if (next(read) != ':')
-		return malformed(read, "':' is expected");
-	read->at++;
-	return 0;
+	if (r == 0)
+		r = scan_str(read, &name, &is_escaped);
+	return r < 0 ? r : end_name(read);
 }
 
-/* Check a value and skip it. It is not recursive: a peer decides how deep it is. */
+/* Skip a value, which is checked. It is not recursive: a peer decides how deep it is. */
 static int skip_value(struct read *read)
 {
 	uint64_t objects[DEPTH_MOST / 64 + 1] = { 0 }; /* which levels are objects */
@@ -767,31 +774,13 @@ static const struct eddy_member *find(const struct eddy_shape *shape, struct edd
 	return NULL;
 }
 
-/* Read the name of a member, decoded into `room` if it fits; a longer one is no table's. */
-__attribute__((noinline)) static int read_name(struct read *read, char room[NAME_SHOWN + 1],
-					       struct eddy_str *ret_name)
+static int read_name(struct read *read, struct eddy_str *ret_name)
 {
-	struct eddy_str raw;
-	bool is_escaped;
-	int r;
+	int r = begin_name(read);
 
-	if (next(read) != '"')
-		return malformed(read, "the name of a member is expected");
-	r = scan_str(read, &raw, &is_escaped);
-	if (r < 0)
-		return r;
-	if (is_escaped && raw.len <= 6 * NAME_SHOWN) {
-		char decoded[6 * NAME_SHOWN];
-		size_t len = decode(read, raw, decoded);
-
-		raw = eddy_str(room, len < NAME_SHOWN ? len : NAME_SHOWN);
-		memcpy(room, decoded, raw.len);
-	}
-	if (next(read) != ':')
-		return malformed(read, "':' is expected");
-	read->at++;
-	*ret_name = raw;
-	return 0;
+	if (r == 0)
+		r = read_str(read, ret_name);
+	return r < 0 ? r : end_name(read);
 }
 
 static bool is_strict(const struct eddy_shape *shape)
@@ -853,7 +842,6 @@ static int read_member(struct read *read, const struct eddy_shape *shape, char *
 		       const struct place *place, unsigned level, size_t *hint, uint64_t *seen)
 {
 	struct place here = { .up = place };
-	char room[NAME_SHOWN + 1];
 	const char *before;
 	struct eddy_str name;
 	size_t index;
@@ -861,7 +849,7 @@ static int read_member(struct read *read, const struct eddy_shape *shape, char *
 
 	skip_space(read);
 	before = read->at;
-	r = read_name(read, room, &name);
+	r = read_name(read, &name);
 	if (r < 0)
 		return r;
 	here.member = find(shape, name, hint);
