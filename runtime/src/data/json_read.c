@@ -452,11 +452,14 @@ static int count_value(struct read *read)
 	return read->values_left-- ? 0 : -EMSGSIZE;
 }
 
-/* Begin an array or object; `at` is its bracket. */
+/* Begin an array or object, and count it; `at` is its bracket. */
 static int enter(struct read *read)
 {
 	char why[80];
+	int r = count_value(read);
 
+	if (r < 0)
+		return r;
 	if (read->depth == read->depth_max) {
 		snprintf(why, sizeof(why), "arrays and objects are nested more than %u deep",
 			 read->depth_max);
@@ -494,7 +497,10 @@ static int skip_scalar(struct read *read)
 	struct number number;
 	struct eddy_str str;
 	bool is_escaped;
+	int r = count_value(read);
 
+	if (r < 0)
+		return r;
 	switch (next(read)) {
 	case '"':
 		return scan_str(read, &str, &is_escaped);
@@ -533,9 +539,6 @@ static int skip_value(struct read *read)
 	for (;;) {
 		char c = next(read);
 
-		r = count_value(read);
-		if (r < 0)
-			return r;
 		if (c == '{' || c == '[') {
 			uint64_t bit = 1ULL << (read->depth % 64);
 			uint64_t *word = &objects[read->depth / 64];
@@ -598,8 +601,10 @@ static int read_text(struct read *read, const struct eddy_member *member, void *
 		     const struct place *place)
 {
 	struct eddy_str str;
-	int r = read_str(read, &str);
+	int r = count_value(read);
 
+	if (r == 0)
+		r = read_str(read, &str);
 	if (r < 0)
 		return r;
 	r = eddyi_member_parse(member, str, (struct eddy_to){ member->type, at });
@@ -612,8 +617,10 @@ static int read_number(struct read *read, const struct eddy_member *member, void
 		       const struct place *place)
 {
 	struct number number;
-	int r = scan_number(read, &number);
+	int r = count_value(read);
 
+	if (r == 0)
+		r = scan_number(read, &number);
 	if (r < 0)
 		return r;
 	if (member->type == EDDY_TYPE_DOUBLE)
@@ -638,17 +645,12 @@ static int read_scalar(struct read *read, const struct eddy_member *member, void
 		       const struct place *place)
 {
 	char c = next(read);
-	int r;
 
-	if (c == '"' && is_text(member)) {
-		r = count_value(read);
-		return r < 0 ? r : read_text(read, member, at, place);
-	}
+	if (c == '"' && is_text(member))
+		return read_text(read, member, at, place);
 	if ((c == '-' || (c >= '0' && c <= '9')) && !is_text(member) &&
-	    member->type != EDDY_TYPE_BOOL) {
-		r = count_value(read);
-		return r < 0 ? r : read_number(read, member, at, place);
-	}
+	    member->type != EDDY_TYPE_BOOL)
+		return read_number(read, member, at, place);
 	if ((c == 't' || c == 'f') && member->type == EDDY_TYPE_BOOL && !member->names) {
 		*(bool *)at = c == 't';
 		return skip_value(read);
@@ -674,17 +676,15 @@ static int grow(struct read *read, char **array, size_t count, size_t *room, siz
 	return 0;
 }
 
-static int read_element(struct read *read, const struct eddy_member *element, char *at,
-			const struct place *place, unsigned level)
+/* Read a value that is not an array. */
+static int read_single(struct read *read, const struct eddy_member *member, char *at,
+		       const struct place *place, unsigned level)
 {
-	int r;
-
-	if (element->type != EDDY_TYPE_OBJECT)
-		return read_scalar(read, element, at, place);
+	if (member->type != EDDY_TYPE_OBJECT)
+		return read_scalar(read, member, at, place);
 	if (next(read) != '{')
-		return skip_wrong(read, element, place);
-	r = count_value(read);
-	return r < 0 ? r : read_object(read, element->of, at, place, level);
+		return skip_wrong(read, member, place);
+	return read_object(read, member->of, at, place, level);
 }
 
 static int read_array(struct read *read, const struct eddy_member *member, char *base,
@@ -700,10 +700,8 @@ static int read_array(struct read *read, const struct eddy_member *member, char 
 	size_t size = member->of ? member->of->size : eddyi_type_size(element.type);
 	size_t count = 0, room = 0;
 	char *array = NULL;
-	int r = count_value(read);
+	int r = enter(read);
 
-	if (r == 0)
-		r = enter(read);
 	if (r < 0)
 		return r;
 	while (next(read) != ']' || count) {
@@ -713,7 +711,7 @@ static int read_array(struct read *read, const struct eddy_member *member, char 
 		if (r < 0)
 			return r;
 		memset(array + count * size, 0, size);
-		r = read_element(read, &element, array + count * size, &here, level);
+		r = read_single(read, &element, array + count * size, &here, level);
 		if (r < 0)
 			return r;
 		count++;
@@ -734,17 +732,11 @@ static int read_value(struct read *read, const struct eddy_member *member, char 
 		      const struct place *place, unsigned level)
 {
 	char c = next(read);
-	int r;
 
 	if (member->type == EDDY_TYPE_ARRAY)
 		return c == '[' ? read_array(read, member, base, place, level) :
 				  skip_wrong(read, member, place);
-	if (member->type != EDDY_TYPE_OBJECT)
-		return read_scalar(read, member, base + member->offset, place);
-	if (c != '{')
-		return skip_wrong(read, member, place);
-	r = count_value(read);
-	return r < 0 ? r : read_object(read, member->of, base + member->offset, place, level);
+	return read_single(read, member, base + member->offset, place, level);
 }
 
 /* ---- objects ---- */
@@ -907,9 +899,7 @@ static int read_whole(struct read *read, const struct eddy_shape *shape, void *t
 	int r = 0;
 
 	if (next(read) == '{') {
-		r = count_value(read);
-		if (r == 0)
-			r = read_object(read, shape, target, &root, 0);
+		r = read_object(read, shape, target, &root, 0);
 	} else {
 		r = skip_value(read);
 		if (r == 0)
