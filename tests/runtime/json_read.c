@@ -500,17 +500,22 @@ Test(json_read, many_faults)
 }
 
 static const struct eddy_member bad[][1] = {
+	{ EDDY_OBJECT(struct order, to) },
+	{ EDDY_ARRAY(struct order, items, item_count) },
 	{ EDDY_MEMBER(struct item, price, .otherwise = "x") },
 	{ EDDY_MEMBER(struct item, name, .pattern = EDDY_PATTERN("(")) },
 };
 
 Test(json_read, wrong_tables)
 {
-	struct item item;
+	struct order order;
 
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_expect(eq(int,
-			     eddy_json_read(&reader, EDDY_STR("{\"name\":\"a\"}"), bad[i], &item),
+			     eddy_json_read(&reader,
+					    EDDY_STR("{\"name\":\"a\",\"to\":{},\"items\":[]}"),
+					    bad[i], &order),
 			     -EDOM));
+	}
 	give_back();
 }

@@ -195,6 +195,8 @@ static const struct eddy_member tree_members[] = {
 static const struct eddy_shape tree_shape = { tree_members, 1, sizeof(struct tree),
 					      "tree_members" };
 
+static const struct eddy_member no_shape[] = { EDDY_ARRAY(struct tree, trees, count) };
+
 Test(json_write, wrong_values)
 {
 	struct eddy_json_writer writer = { 0 };
@@ -206,6 +208,7 @@ Test(json_write, wrong_values)
 	some.kind = (enum kind) - 1;
 	cr_expect(eq(int, eddy_json_write(&writer, all_members, &some), -EDOM));
 	cr_expect(eq(int, eddy_json_write(&writer, tree_members, &loop), -EDOM));
+	cr_expect(eq(int, eddy_json_write(&writer, no_shape, &loop), -EDOM));
 	cr_expect(eq(sz, writer.text.len, 0));
 	free((void *)writer.text.ptr);
 }

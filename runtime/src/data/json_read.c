@@ -732,7 +732,10 @@ static int read_value(struct read *read, const struct eddy_member *member, char 
 		      const struct place *place, unsigned level)
 {
 	char c = next(read);
+	int r = member->type < EDDY_TYPE_OBJECT ? 0 : eddyi_member_check_shape(member);
 
+	if (r < 0)
+		return r;
 	if (member->type == EDDY_TYPE_ARRAY)
 		return c == '[' ? read_array(read, member, base, place, level) :
 				  skip_wrong(read, member, place);

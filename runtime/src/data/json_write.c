@@ -170,6 +170,9 @@ static int put_member(struct out *out, const struct eddy_member *member, const c
 
 	if (absent && !member->null)
 		return 0;
+	r = eddyi_member_check_shape(member);
+	if (r < 0)
+		return r;
 	r = put_str(out, eddy_str_from(eddyi_member_name(member)));
 	if (r < 0)
 		return r;

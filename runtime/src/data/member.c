@@ -51,6 +51,18 @@ const char *eddyi_member_name(const struct eddy_member *member)
 	return member->as ? member->as : member->member;
 }
 
+int eddyi_member_check_shape(const struct eddy_member *member)
+{
+	bool has_objects = member->type == EDDY_TYPE_OBJECT ||
+			   (member->type == EDDY_TYPE_ARRAY && member->element < 0);
+
+	if (!has_objects || member->of)
+		return 0;
+	eddy_error("eddy::data", "the member \"%s\" is a struct, or an array of them: add .of",
+		   member->member);
+	return -EDOM;
+}
+
 /* ---- expected values ---- */
 
 /* Get the bounds of an integer: those of the table within those of the type. */

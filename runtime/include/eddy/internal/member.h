@@ -25,6 +25,9 @@ EDDY_API const char *eddyi_member_name(const struct eddy_member *member);
 /* Get the size of a value of a type that is neither an object nor an array. */
 EDDY_API size_t eddyi_type_size(enum eddy_type type);
 
+/* Check that objects have a table. Return: 0; -EDOM, logged. */
+EDDY_API int eddyi_member_check_shape(const struct eddy_member *member);
+
 /* Check the range, format and pattern of a member's value, and the number of an array's elements.
  * Return: 0; -ERANGE; -EDOM if the pattern is not valid; -ENOMEM. */
 EDDY_API int eddyi_member_check(const struct eddy_member *member, const void *value);
