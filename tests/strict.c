@@ -80,7 +80,8 @@ static int handle(struct eddy_req *req, struct eddy_res *res)
 	struct eddy_json_reader reader = { 0 };
 	struct eddy_json_writer writer = { 0 };
 	struct thread thread;
-	struct post post;
+	struct post post, *posts;
+	size_t count;
 	long number;
 
 	if (eddy_req_path(req, EDDY_TO(&number), EDDY_TO(&byte), EDDY_TO(&post.slug)) < 0 ||
@@ -90,7 +91,9 @@ static int handle(struct eddy_req *req, struct eddy_res *res)
 	    eddy_req_query_into(req, post_members, &post) < 0 ||
 	    eddy_req_form_into(req, post_members, &post) < 0 ||
 	    eddy_req_json_into(req, post_members, &post) < 0 ||
+	    eddy_req_json_array_into(req, post_members, &posts, &count) < 0 ||
 	    eddy_json_read(&reader, post.slug, thread_members, &thread) < 0 ||
+	    eddy_json_read_array(&reader, post.slug, post_members, &posts, &count) < 0 ||
 	    eddy_json_write(&writer, thread_members, &thread) < 0 ||
 	    eddy_json_write_array(&writer, post_members, thread.posts, thread.post_count) < 0 ||
 	    eddy_res_json_from(res, thread_members, &thread) < 0 ||

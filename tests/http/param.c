@@ -80,10 +80,11 @@ static int echo_order(struct eddy_req *req, struct eddy_res *res)
 
 static int list_posts(struct eddy_req *req, struct eddy_res *res)
 {
-	struct order order;
-	int r = eddy_req_json_into(req, order_members, &order);
+	struct post *posts;
+	size_t count;
+	int r = eddy_req_json_array_into(req, post_members, &posts, &count);
 
-	return r < 0 ? r : eddy_res_json_array(res, post_members, order.posts, order.post_count);
+	return r < 0 ? r : eddy_res_json_array(res, post_members, posts, count);
 }
 
 static int own_detail(struct eddy_req *req, struct eddy_res *res)
@@ -430,6 +431,10 @@ Test(param, json_with_arrays)
 		      POST("/", JSON,
 			   "32\r\n{\"posts\":[{\"id\":5,\"slug\":\"a\\n\"}],\"name\":\"x\"}      "),
 		      "200 {\"name\":\"x\",\"posts\":[{\"id\":5,\"slug\":\"a\\n\",\"page\":1}]}");
+	EXPECT_ANSWER(app, POST("/posts", JSON, "15\r\n[{\"id\":5,\"slug\":\"a\"}]"),
+		      "200 [{\"id\":5,\"slug\":\"a\",\"page\":1}]");
+	EXPECT_ANSWER(app, POST("/posts", JSON, "2\r\n[]"), "200 []");
+	expect_refused(app, POST("/posts", JSON, "2\r\n{}"), 400, "the body must be a JSON array");
 	EXPECT_ANSWER(app, POST("/own", JSON, "2\r\n{}"),
 		      "400 {\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
 		      "\"detail\":\"my own words\"}");

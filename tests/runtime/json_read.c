@@ -198,6 +198,41 @@ Test(json_read, doubles)
 	}
 }
 
+Test(json_read, arrays)
+{
+	struct item *items = NULL;
+	size_t count = 7;
+
+	cr_assert(eq(
+		int,
+		eddy_json_read_array(&reader,
+				     EDDY_STR(" [{\"name\":\"a\"},{\"price\":2,\"name\":\"b\"}]\n"),
+				     item_members, &items, &count),
+		0));
+	cr_assert(eq(sz, count, 2));
+	cr_expect(eddy_str_eq_z(items[0].name, "a") && items[0].price == 1.5);
+	cr_expect(eddy_str_eq_z(items[1].name, "b") && items[1].price == 2);
+	cr_expect(eq(int,
+		     eddy_json_read_array(&reader, EDDY_STR("[{\"name\":\"a\"},{}]"), item_members,
+					  &items, &count),
+		     -EINVAL));
+	cr_expect_str_eq(reader.why, "\"1/name\" is missing: it must be text of 1 to 10 bytes");
+	cr_expect_str_eq(reader.faults[0].pointer.ptr, "#/1/name");
+	cr_expect(eq(int,
+		     eddy_json_read_array(&reader, EDDY_STR("{}"), item_members, &items, &count),
+		     -EINVAL));
+	cr_expect_str_eq(reader.why, "it must be an array");
+	cr_expect(eq(int,
+		     eddy_json_read_array(&reader, EDDY_STR("[] 1"), item_members, &items, &count),
+		     -EBADMSG));
+	cr_expect(eq(sz, count, 2), "nothing is changed by an error");
+	cr_expect(eq(int,
+		     eddy_json_read_array(&reader, EDDY_STR("[]"), item_members, &items, &count),
+		     0));
+	cr_expect(eq(sz, count, 0));
+	give_back();
+}
+
 /* ---- texts that are not JSON ---- */
 
 Test(json_read, malformed)

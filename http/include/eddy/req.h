@@ -180,10 +180,17 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
  * .strict and the object has another member. */
 #define eddy_req_json_into(req, members, ret_target)                                               \
 	eddyi_req_json_read((req), (members), sizeof(members) / sizeof(*(members)),                \
-			    sizeof(*(ret_target)), (ret_target))
+			    sizeof(*(ret_target)), (ret_target), NULL)
+
+/* Read a JSON array of objects: `*ret_array` gets the first of `*ret_count` structs. Otherwise like
+ * eddy_req_json_into(). */
+#define eddy_req_json_array_into(req, members, ret_array, ret_count)                               \
+	eddyi_req_json_read((req), (members), sizeof(members) / sizeof(*(members)),                \
+			    sizeof(**(ret_array)), (ret_array), (ret_count))
 EDDY_CHECKED EDDY_API int eddyi_req_json_read(struct eddy_req *req,
-					      const struct eddy_member *members, size_t count,
-					      size_t size, void *ret_target);
+					      const struct eddy_member *members,
+					      size_t member_count, size_t size, void *ret_target,
+					      size_t *ret_count);
 
 /* Get the app of the request. */
 EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);

@@ -337,13 +337,15 @@ static void *take_memory(void *arg, size_t size)
 	return memory->error < 0 ? NULL : eddyi_arena_alloc(&memory->req->arena, size);
 }
 
-static int refuse_json(struct eddy_req *req, const struct eddy_json_reader *reader)
+static int refuse_json(struct eddy_req *req, const struct eddy_json_reader *reader, bool is_array)
 {
 	int status = reader->has_unknown ? 422 : 400, r;
 
 	/* The pointer of the whole text is "#". */
 	if (reader->faults[0].pointer.len == 1)
-		r = eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
+		r = eddyi_req_fail(req, -EINVAL, 400,
+				   is_array ? "the body must be a JSON array" :
+					      "the body must be a JSON object");
 	else
 		r = refuse(req, status, "the JSON member", reader->why);
 	req->faults = reader->faults;
@@ -351,10 +353,10 @@ static int refuse_json(struct eddy_req *req, const struct eddy_json_reader *read
 	return r;
 }
 
-int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-			size_t size, void *ret_target)
+int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
+			size_t member_count, size_t size, void *ret_target, size_t *ret_count)
 {
-	const struct eddy_shape shape = { members, count, size, NULL };
+	const struct eddy_shape shape = { members, member_count, size, NULL };
 	struct memory memory = { .req = req };
 	struct eddy_json_reader reader = {
 		.alloc = take_memory,
@@ -367,9 +369,9 @@ int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
 
 	if (r < 0)
 		return r;
-	r = eddyi_json_text_read(&reader, text, &shape, ret_target);
+	r = eddyi_json_text_read(&reader, text, &shape, ret_target, ret_count);
 	if (r == -EINVAL)
-		return refuse_json(req, &reader);
+		return refuse_json(req, &reader, ret_count != NULL);
 	if (r == -EDOM)
 		return eddyi_req_fail(req, r, 500, NULL);
 	if (r == -ENOMEM && memory.error < 0)

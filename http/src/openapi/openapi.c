@@ -99,7 +99,7 @@ static void check_example(struct doc *doc, const struct eddy_route *route,
 	void *target = eddy_app_alloc(doc->openapi->app, operation->body->size);
 
 	if (eddyi_json_text_read(&reader, eddy_str_from(operation->body_example), operation->body,
-				 target) < 0)
+				 target, NULL) < 0)
 		eddy_app_mistake(doc->openapi->app, "the example of the body of %s is wrong: %s",
 				 eddy_route_label(route), reader.why);
 }

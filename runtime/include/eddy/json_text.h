@@ -53,9 +53,17 @@ struct eddy_json_reader {
  * Return: 0; -EBADMSG if it is not JSON; -EINVAL with `faults`; -EMSGSIZE for too many values;
  * -ENOMEM; -EDOM if the table is wrong, which is logged. */
 #define eddy_json_read(reader, text, members, ret_target)                                          \
-	eddyi_json_text_read((reader), (text), EDDY_SHAPE(*(ret_target), members), (ret_target))
+	eddyi_json_text_read((reader), (text), EDDY_SHAPE(*(ret_target), members), (ret_target),   \
+			     NULL)
+
+/* Read all of a text, which is an array of objects. `*ret_array`, a pointer to the struct of the
+ * table, gets the first of `*ret_count`, in memory of the reader. Return: as eddy_json_read(). */
+#define eddy_json_read_array(reader, text, members, ret_array, ret_count)                          \
+	eddyi_json_text_read((reader), (text), EDDY_SHAPE(**(ret_array), members), (ret_array),    \
+			     (ret_count))
 EDDY_API int eddyi_json_text_read(struct eddy_json_reader *reader, struct eddy_str text,
-				  const struct eddy_shape *shape, void *ret_target);
+				  const struct eddy_shape *shape, void *ret_target,
+				  size_t *ret_count);
 
 /* ---- writing ---- */
 

@@ -896,18 +896,11 @@ static int read_object(struct read *read, const struct eddy_shape *shape, void *
 
 /* ---- the text ---- */
 
-static int read_whole(struct read *read, const struct eddy_shape *shape, void *target)
+static int read_whole(struct read *read, const struct eddy_member *whole, void *target)
 {
 	struct place root = { 0 };
-	int r = 0;
+	int r = read_value(read, whole, target, &root, 0);
 
-	if (next(read) == '{') {
-		r = read_object(read, shape, target, &root, 0);
-	} else {
-		r = skip_value(read);
-		if (r == 0)
-			r = fault(read, &root, "must be an object");
-	}
 	if (r < 0)
 		return r;
 	skip_space(read);
@@ -916,8 +909,48 @@ static int read_whole(struct read *read, const struct eddy_shape *shape, void *t
 	return read->to->fault_count ? -EINVAL : 0;
 }
 
+static int read_whole_object(struct read *read, const struct eddy_shape *shape, void *ret_target)
+{
+	const struct eddy_member whole = { .type = EDDY_TYPE_OBJECT, .of = shape };
+	char small[SMALL_STRUCT], *before = small;
+	int r;
+
+	if (shape->size > SMALL_STRUCT)
+		before = allocate(read, shape->size);
+	if (!before)
+		return -ENOMEM;
+	memcpy(before, ret_target, shape->size);
+	r = read_whole(read, &whole, ret_target);
+	if (r < 0)
+		memcpy(ret_target, before, shape->size);
+	return r;
+}
+
+struct list {
+	void *first;
+	size_t count;
+};
+
+static int read_whole_array(struct read *read, const struct eddy_shape *shape, void *ret_first,
+			    size_t *ret_count)
+{
+	const struct eddy_member whole = {
+		.type = EDDY_TYPE_ARRAY,
+		.of = shape,
+		.count = offsetof(struct list, count),
+	};
+	struct list list;
+	int r = read_whole(read, &whole, &list);
+
+	if (r < 0)
+		return r;
+	memcpy(ret_first, &list.first, sizeof(list.first));
+	*ret_count = list.count;
+	return 0;
+}
+
 int eddyi_json_text_read(struct eddy_json_reader *reader, struct eddy_str text,
-			 const struct eddy_shape *shape, void *ret_target)
+			 const struct eddy_shape *shape, void *ret_target, size_t *ret_count)
 {
 	struct read read = {
 		.to = reader,
@@ -927,8 +960,6 @@ int eddyi_json_text_read(struct eddy_json_reader *reader, struct eddy_str text,
 		.values_left = reader->values_max ? reader->values_max : VALUES_DEFAULT,
 		.depth_max = reader->depth_max ? reader->depth_max : DEPTH_DEFAULT,
 	};
-	char small[SMALL_STRUCT], *before = small;
-	int r;
 
 	reader->faults = NULL;
 	reader->fault_count = 0;
@@ -936,13 +967,6 @@ int eddyi_json_text_read(struct eddy_json_reader *reader, struct eddy_str text,
 	reader->why[0] = 0;
 	if (read.depth_max > DEPTH_MOST)
 		read.depth_max = DEPTH_MOST;
-	if (shape->size > SMALL_STRUCT)
-		before = allocate(&read, shape->size);
-	if (!before)
-		return -ENOMEM;
-	memcpy(before, ret_target, shape->size);
-	r = read_whole(&read, shape, ret_target);
-	if (r < 0)
-		memcpy(ret_target, before, shape->size);
-	return r;
+	return ret_count ? read_whole_array(&read, shape, ret_target, ret_count) :
+			   read_whole_object(&read, shape, ret_target);
 }
