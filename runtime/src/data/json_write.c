@@ -43,54 +43,23 @@ static inline int reserve(struct out *out, size_t need)
 	return (size_t)(out->text.end - out->text.at) >= need ? 0 : grow(out, need);
 }
 
-/* Get an upper bound of the length of a string that is not plain. */
-static size_t escaped_len(struct eddy_str str)
-{
-	size_t len = 0;
-
-	for (size_t plain; str.len;) {
-		plain = eddyi_str_plain_len(str);
-		len += plain;
-		str = eddy_str_skip(str, plain);
-		if (!str.len)
-			break;
-		plain = eddyi_str_utf8_len(str);
-		len += plain > 1 ? plain : 6;
-		str = eddy_str_skip(str, plain ? plain : 1);
-	}
-	return len;
-}
-
 /* ---- values ---- */
 
+/* A string without escapes fits at once. A cut one is written again, with more room. */
 static int put_str(struct out *out, struct eddy_str str)
 {
-	bool is_plain = eddyi_str_plain_len(str) == str.len;
-	/* With quotes, a comma, and "…", which is never written. */
-	int r = reserve(out, 8 + (is_plain ? str.len : escaped_len(str)));
+	/* With quotes, a comma, and the "…" of a cut string. */
+	for (size_t need = 8 + str.len;; need *= 2) {
+		int r = reserve(out, need);
+		char *before = out->text.at;
 
-	if (r == 0)
+		if (r < 0)
+			return r;
 		eddyi_json_str(&out->text, str);
-	return r;
-}
-
-static int64_t integer_at(enum eddy_type type, const void *at)
-{
-	switch (type) {
-	case EDDY_TYPE_I8:
-		return *(const int8_t *)at;
-	case EDDY_TYPE_I16:
-		return *(const int16_t *)at;
-	case EDDY_TYPE_I32:
-		return *(const int32_t *)at;
-	case EDDY_TYPE_U8:
-		return *(const uint8_t *)at;
-	case EDDY_TYPE_U16:
-		return *(const uint16_t *)at;
-	case EDDY_TYPE_U32:
-		return *(const uint32_t *)at;
-	default:
-		return *(const int64_t *)at;
+		if (!out->text.full)
+			return 0;
+		out->text.at = before;
+		out->text.full = false;
 	}
 }
 
@@ -114,7 +83,7 @@ static int put_scalar(struct out *out, const struct eddy_member *member, enum ed
 	if (type == EDDY_TYPE_STR)
 		return put_str(out, *(const struct eddy_str *)at);
 	if (type >= EDDY_TYPE_I8 && type <= EDDY_TYPE_U64 && member->names)
-		return put_name(out, member, integer_at(type, at));
+		return put_name(out, member, eddyi_integer_at(type, at));
 	r = reserve(out, EDDYI_F64_SIZE + 1);
 	if (r < 0)
 		return r;
@@ -129,7 +98,7 @@ static int put_scalar(struct out *out, const struct eddy_member *member, enum ed
 	else if (type == EDDY_TYPE_U64)
 		eddyi_json_u64(&out->text, *(const uint64_t *)at);
 	else
-		eddyi_json_i64(&out->text, integer_at(type, at));
+		eddyi_json_i64(&out->text, eddyi_integer_at(type, at));
 	return 0;
 }
 

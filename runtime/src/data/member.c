@@ -143,31 +143,37 @@ static void explain(const struct eddy_member *member, int error, char *ret_why)
 
 /* ---- values ---- */
 
-static long double measure(struct eddy_to to)
+int64_t eddyi_integer_at(enum eddy_type type, const void *at)
 {
-	switch (to.type) {
-	case EDDY_TYPE_STR:
-		return (long double)((struct eddy_str *)to.ptr)->len;
+	switch (type) {
 	case EDDY_TYPE_I8:
-		return *(int8_t *)to.ptr;
+		return *(const int8_t *)at;
 	case EDDY_TYPE_I16:
-		return *(int16_t *)to.ptr;
+		return *(const int16_t *)at;
 	case EDDY_TYPE_I32:
-		return *(int32_t *)to.ptr;
-	case EDDY_TYPE_I64:
-		return *(int64_t *)to.ptr;
+		return *(const int32_t *)at;
 	case EDDY_TYPE_U8:
-		return *(uint8_t *)to.ptr;
+		return *(const uint8_t *)at;
 	case EDDY_TYPE_U16:
-		return *(uint16_t *)to.ptr;
+		return *(const uint16_t *)at;
 	case EDDY_TYPE_U32:
-		return *(uint32_t *)to.ptr;
-	case EDDY_TYPE_U64:
-		return *(uint64_t *)to.ptr;
-	case EDDY_TYPE_DOUBLE:
-		return *(double *)to.ptr;
+		return *(const uint32_t *)at;
 	default:
-		return 0;
+		return *(const int64_t *)at;
+	}
+}
+
+static long double measure(enum eddy_type type, const void *at)
+{
+	switch (type) {
+	case EDDY_TYPE_STR:
+		return (long double)((const struct eddy_str *)at)->len;
+	case EDDY_TYPE_U64:
+		return *(const uint64_t *)at;
+	case EDDY_TYPE_DOUBLE:
+		return *(const double *)at;
+	default:
+		return eddyi_integer_at(type, at);
 	}
 }
 
@@ -186,8 +192,7 @@ int eddyi_member_check(const struct eddy_member *member, const void *value)
 	const struct eddy_str *text = value;
 	int r = 1;
 
-	if (has_bounds(member) &&
-	    !is_within(member, measure((struct eddy_to){ member->type, (void *)value })))
+	if (has_bounds(member) && !is_within(member, measure(member->type, value)))
 		return -ERANGE;
 	if (member->type != EDDY_TYPE_STR)
 		return 0;

@@ -25,6 +25,9 @@ EDDY_API const char *eddyi_member_name(const struct eddy_member *member);
 /* Get the size of a value of a type that is neither an object nor an array. */
 EDDY_API size_t eddyi_type_size(enum eddy_type type);
 
+/* Get an integer; those of 64 bits without a sign are converted. */
+EDDY_API int64_t eddyi_integer_at(enum eddy_type type, const void *at);
+
 /* Check that objects have a table. Return: 0; -EDOM, logged. */
 EDDY_API int eddyi_member_check_shape(const struct eddy_member *member);
 
