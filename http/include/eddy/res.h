@@ -57,7 +57,7 @@ EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
 
 /* Answer with a struct as a JSON object, by its table (eddy/json_text.h); or with an array of
- * `count` structs. Serializing blocks the loop, about 5 ms a MiB.
+ * `count` structs. Serializing blocks the loop, about 3 ms a MiB.
  * Return: 0; -ENOMEM; -EDOM as eddy_json_write(). */
 #define eddy_res_json_from(res, members, source)                                                   \
 	eddyi_res_json_write((res), (members), sizeof(members) / sizeof(*(members)),               \

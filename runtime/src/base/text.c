@@ -154,12 +154,67 @@ static size_t put_point(char *text)
 	return len;
 }
 
+static const double powers_of_ten[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+					1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+					1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+
+bool eddyi_f64_scale(uint64_t digits, int exponent, double *ret_value)
+{
+	if (digits > 1ULL << 53 || exponent < -22 || exponent > 22)
+		return false;
+	/* Both operands are exact, so their quotient or product is rounded once. */
+	*ret_value = exponent < 0 ? (double)digits / powers_of_ten[-exponent] :
+				    (double)digits * powers_of_ten[exponent];
+	return true;
+}
+
+/* Format digits of which `fraction` are behind the point. */
+static size_t put_decimal(uint64_t digits, size_t fraction, char *text)
+{
+	size_t len = count_digits(digits), zeros = len > fraction ? 0 : fraction + 1 - len;
+
+	memset(text, '0', zeros);
+	len = zeros + eddy_u64_format(digits, text + zeros);
+	if (fraction) {
+		memmove(text + len - fraction + 1, text + len - fraction, fraction + 1);
+		text[len++ - fraction] = '.';
+	}
+	return len;
+}
+
+/* Format a double as "%.15g" does if it has at most 15 digits, and that no exponent.
+ * Return: its length; 0 if it has more. */
+static size_t format_short(double value, char *text)
+{
+	double size = fabs(value);
+	bool is_negative = signbit(value);
+
+	if (size != 0 && (size < 1e-4 || size >= 1e15))
+		return 0;
+	for (int fraction = 0; size * powers_of_ten[fraction] < 1e15 - 1; fraction++) {
+		uint64_t digits = (uint64_t)(size * powers_of_ten[fraction] + 0.5);
+
+		/* Different decimals of 15 digits are different doubles. */
+		if ((double)digits / powers_of_ten[fraction] != size)
+			continue;
+		if (is_negative)
+			*text++ = '-';
+		return is_negative + put_decimal(digits, (size_t)fraction, text);
+	}
+	return 0;
+}
+
 size_t eddyi_f64_format(double value, char text[EDDYI_F64_SIZE])
 {
+	size_t len;
+
 	if (!isfinite(value)) {
 		strcpy(text, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 		return strlen(text);
 	}
+	len = format_short(value, text);
+	if (len)
+		return len;
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, EDDYI_F64_SIZE, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)

@@ -414,18 +414,10 @@ static int scan_number(struct read *read, struct number *ret_number)
 /* Return: 0; -ERANGE if it is infinite or too long. */
 static int to_double(const struct number *number, double *ret_value)
 {
-	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-					 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-					 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	char text[NUMBER_MAX + 1];
 	double value;
 
-	/* Both operands are exact, so their quotient or product is rounded once. */
-	if (!number->is_long && number->digits <= 1ULL << 53 && number->exponent >= -22 &&
-	    number->exponent <= 22) {
-		value = (double)number->digits;
-		value = number->exponent < 0 ? value / powers[-number->exponent] :
-					       value * powers[number->exponent];
+	if (!number->is_long && eddyi_f64_scale(number->digits, number->exponent, &value)) {
 		*ret_value = number->is_negative ? -value : value;
 		return 0;
 	}

@@ -30,6 +30,10 @@ EDDY_API size_t eddyi_i64_format(int64_t value, char text[EDDYI_I64_SIZE]);
 #define EDDYI_F64_SIZE 40
 EDDY_API size_t eddyi_f64_format(double value, char text[EDDYI_F64_SIZE]);
 
+/* Get `digits` times a power of ten, correctly rounded. Return: false, and no value, for more than
+ * 2^53 digits or an exponent beyond 22. */
+EDDY_API bool eddyi_f64_scale(uint64_t digits, int exponent, double *ret_value);
+
 /* Parse a double as strtod(3) does, independent of the locale. */
 EDDY_API double eddyi_f64_parse(const char *text, char **ret_end);
 
