@@ -151,8 +151,8 @@ static int read_member(const void *from, const char *name, const struct eddy_mem
 	return eddyi_to_i64(to, json_integer_value(value));
 }
 
-const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
-				    size_t count)
+/* Find the first member of an object that a strict table does not name; NULL if there is none. */
+static const char *find_unknown(const json_t *json, const struct eddy_member *members, size_t count)
 {
 	bool strict = false;
 	const char *name;
@@ -196,7 +196,7 @@ int eddyi_json_read(const json_t *json, const struct eddy_member *members, size_
 			snprintf(ret_why, EDDY_WHY_SIZE, "it must be an object");
 		return -EINVAL;
 	}
-	unknown = eddyi_json_find_unknown(json, members, count);
+	unknown = find_unknown(json, members, count);
 	if (unknown) {
 		explain_unknown(unknown, ret_why);
 		return -EINVAL;

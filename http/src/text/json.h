@@ -11,11 +11,6 @@
 int eddyi_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json,
 		     char ret_why[EDDYI_JSON_WHY_SIZE]);
 
-/* Find the first member of an object that a strict table does not name.
- * Return: NULL if there is none, or the table is not strict. */
-const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
-				    size_t count);
-
 /* Shorten the real numbers of a JSON text in place; each still reads as the same double. Older
  * jansson writes 0.1 as 0.10000000000000001: seventeen digits distinguish any two doubles, but most
  * need only fifteen. Newer jansson does this itself. Return: the new length. */
