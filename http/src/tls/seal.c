@@ -26,38 +26,12 @@ bool eddyi_seal_key_init(struct eddyi_seal_key *key, struct eddy_str secret)
 		       (const byte *)info, sizeof(info) - 1, (byte *)key, sizeof(*key)) == 0;
 }
 
-static bool mac_pair(const unsigned char key[EDDYI_SEAL_KEY_LEN], struct eddy_str first,
-		     struct eddy_str second, unsigned char ret_mac[EDDYI_SEAL_MAC_LEN])
-{
-	const unsigned char len[4] = { (unsigned char)(first.len >> 24),
-				       (unsigned char)(first.len >> 16),
-				       (unsigned char)(first.len >> 8), (unsigned char)first.len };
-	Hmac hmac;
-	bool ok;
-
-	if (wc_HmacInit(&hmac, NULL, INVALID_DEVID) != 0)
-		return false;
-	/* With its length, so that no other pair has the same bytes. */
-	ok = wc_HmacSetKey(&hmac, WC_SHA256, key, EDDYI_SEAL_KEY_LEN) == 0 &&
-	     wc_HmacUpdate(&hmac, len, sizeof(len)) == 0 &&
-	     wc_HmacUpdate(&hmac, (const byte *)first.ptr, (word32)first.len) == 0 &&
-	     wc_HmacUpdate(&hmac, (const byte *)second.ptr, (word32)second.len) == 0 &&
-	     wc_HmacFinal(&hmac, ret_mac) == 0;
-	wc_HmacFree(&hmac);
-	return ok;
-}
-
 static bool make_once(const struct eddyi_seal_key *key, struct eddy_str name,
 		      const unsigned char *salt, struct once *ret_once)
 {
-	unsigned char mac[EDDYI_SEAL_MAC_LEN];
-	bool ok =
-		mac_pair(key->seal, name, eddy_str((const char *)salt, EDDYI_SEAL_SALT_LEN), mac) &&
-		wc_HKDF_Expand(WC_SHA256, mac, sizeof(mac), NULL, 0, (byte *)ret_once,
-			       sizeof(*ret_once)) == 0;
-
-	explicit_bzero(mac, sizeof(mac));
-	return ok;
+	return wc_HKDF(WC_SHA256, key->seal, EDDYI_SEAL_KEY_LEN, salt, EDDYI_SEAL_SALT_LEN,
+		       (const byte *)name.ptr, (word32)name.len, (byte *)ret_once,
+		       sizeof(*ret_once)) == 0;
 }
 
 int eddyi_seal(const struct eddyi_seal_key *key, struct eddy_str name, struct eddy_str text,
@@ -91,7 +65,22 @@ int eddyi_unseal(const struct eddyi_seal_key *key, struct eddy_str name,
 bool eddyi_seal_sign(const struct eddyi_seal_key *key, struct eddy_str name, struct eddy_str text,
 		     unsigned char ret_mac[EDDYI_SEAL_MAC_LEN])
 {
-	return mac_pair(key->sign, name, text, ret_mac);
+	const unsigned char len[4] = { (unsigned char)(name.len >> 24),
+				       (unsigned char)(name.len >> 16),
+				       (unsigned char)(name.len >> 8), (unsigned char)name.len };
+	Hmac hmac;
+	bool ok;
+
+	if (wc_HmacInit(&hmac, NULL, INVALID_DEVID) != 0)
+		return false;
+	/* With its length, so that no other pair has the same bytes. */
+	ok = wc_HmacSetKey(&hmac, WC_SHA256, key->sign, EDDYI_SEAL_KEY_LEN) == 0 &&
+	     wc_HmacUpdate(&hmac, len, sizeof(len)) == 0 &&
+	     wc_HmacUpdate(&hmac, (const byte *)name.ptr, (word32)name.len) == 0 &&
+	     wc_HmacUpdate(&hmac, (const byte *)text.ptr, (word32)text.len) == 0 &&
+	     wc_HmacFinal(&hmac, ret_mac) == 0;
+	wc_HmacFree(&hmac);
+	return ok;
 }
 
 bool eddyi_seal_is_signed(const struct eddyi_seal_key *key, struct eddy_str name,

@@ -1,9 +1,9 @@
 /* seal.h: short texts that clients keep, encrypted or signed with an app's secret.
  *
  * The secret is hashed into two keys. An encrypted text is ChaCha20-Poly1305 (RFC 8439), whose key
- * and nonce are made from the first key, 24 random bytes and the text's name (HKDF, RFC 5869). No
- * nonce is used twice with a key, however many texts there are, and a text of one name does not
- * open under another. A signature is HMAC-SHA-256 with the second key, also of the name.
+ * and nonce are made by HKDF (RFC 5869) from the first key, with 24 random bytes as the salt and the
+ * text's name as the info. No nonce is used twice with a key, however many texts there are, and a
+ * text of one name does not open under another. A signature is HMAC-SHA-256 with the second key, also of the name.
  */
 #ifndef EDDYI_SEAL_H
 #define EDDYI_SEAL_H
