@@ -229,7 +229,8 @@ static int seal(struct eddyi_cookie_keys *keys, struct eddyi_arena *arena,
 	if (!text || !sealed)
 		return -ENOMEM;
 	memcpy(text, &end, sizeof(end));
-	memcpy(text + TIME_LEN, cookie->value.ptr, cookie->value.len);
+	if (cookie->value.len)
+		memcpy(text + TIME_LEN, cookie->value.ptr, cookie->value.len);
 	pthread_rwlock_rdlock(&keys->lock);
 	r = eddyi_seal(keys->all, eddy_str_from(cookie->name), eddy_str(text, len), sealed);
 	pthread_rwlock_unlock(&keys->lock);
@@ -287,18 +288,19 @@ int eddy_res_cookie_signed(struct eddy_res *res, const struct eddy_cookie *cooki
 
 /* ---- getting ---- */
 
-/* Check a cookie's text with one key. Return: 0; -EBADMSG; -ENOMEM. */
-typedef int open_fn(const struct eddyi_seal_key *key, struct eddyi_arena *arena,
+/* Check a cookie's text with any key. Lock held. Return: 0; -EBADMSG; -ENOMEM. */
+typedef int open_fn(const struct eddyi_cookie_keys *keys, struct eddyi_arena *arena,
 		    struct eddy_str name, struct eddy_str text, uint64_t *ret_end,
 		    struct eddy_str *ret_value);
 
-static int unseal(const struct eddyi_seal_key *key, struct eddyi_arena *arena, struct eddy_str name,
-		  struct eddy_str text, uint64_t *ret_end, struct eddy_str *ret_value)
+static int unseal(const struct eddyi_cookie_keys *keys, struct eddyi_arena *arena,
+		  struct eddy_str name, struct eddy_str text, uint64_t *ret_end,
+		  struct eddy_str *ret_value)
 {
 	unsigned char *sealed = eddyi_arena_alloc(arena, EDDYI_BASE64_DECODED(text.len));
 	ssize_t len = sealed ? eddyi_base64_decode(text, sealed) : -ENOMEM;
 	unsigned char *opened;
-	int r;
+	int r = -EBADMSG;
 
 	if (len < (ssize_t)EDDYI_SEALED_LEN(TIME_LEN))
 		return len == -ENOMEM ? -ENOMEM : -EBADMSG;
@@ -306,7 +308,9 @@ static int unseal(const struct eddyi_seal_key *key, struct eddyi_arena *arena, s
 	opened = eddyi_arena_alloc(arena, (size_t)len);
 	if (!opened)
 		return -ENOMEM;
-	r = eddyi_unseal(key, name, sealed, EDDYI_SEALED_LEN((size_t)len), opened);
+	for (unsigned i = 0; i < keys->count && r < 0; i++)
+		r = eddyi_unseal(&keys->all[i], name, sealed, EDDYI_SEALED_LEN((size_t)len),
+				 opened);
 	if (r < 0)
 		return r;
 	memcpy(ret_end, opened, TIME_LEN);
@@ -327,7 +331,7 @@ static bool split_last(struct eddy_str text, struct eddy_str *ret_first, struct 
 	return true;
 }
 
-static int check_signed(const struct eddyi_seal_key *key, struct eddyi_arena *arena,
+static int check_signed(const struct eddyi_cookie_keys *keys, struct eddyi_arena *arena,
 			struct eddy_str name, struct eddy_str text, uint64_t *ret_end,
 			struct eddy_str *ret_value)
 {
@@ -337,13 +341,15 @@ static int check_signed(const struct eddyi_seal_key *key, struct eddyi_arena *ar
 	(void)arena;
 	if (!split_last(text, &text, &mac_text) || mac_text.len != MAC_TEXT_LEN ||
 	    eddyi_base64_decode(mac_text, mac) != EDDYI_SEAL_MAC_LEN ||
-	    !eddyi_seal_is_signed(key, name, text, mac) || !split_last(text, ret_value, &end) ||
-	    eddy_str_to_u64(end, ret_end) < 0)
+	    !split_last(text, ret_value, &end) || eddy_str_to_u64(end, ret_end) < 0)
 		return -EBADMSG;
-	return 0;
+	for (unsigned i = 0; i < keys->count; i++)
+		if (eddyi_seal_is_signed(&keys->all[i], name, text, mac))
+			return 0;
+	return -EBADMSG;
 }
 
-static int get(struct eddy_req *req, const char *name, open_fn *check, struct eddy_str *ret_value)
+static int get(struct eddy_req *req, const char *name, open_fn *open, struct eddy_str *ret_value)
 {
 	struct eddyi_cookie_keys *keys = req->app->cookie_keys;
 	struct eddy_str text, value;
@@ -352,10 +358,8 @@ static int get(struct eddy_req *req, const char *name, open_fn *check, struct ed
 
 	if (r < 0 || !keys)
 		return r < 0 ? r : -ENOKEY;
-	r = -EBADMSG;
 	pthread_rwlock_rdlock(&keys->lock);
-	for (unsigned i = 0; i < keys->count && r == -EBADMSG; i++)
-		r = check(&keys->all[i], &req->arena, eddy_str_from(name), text, &end, &value);
+	r = open(keys, &req->arena, eddy_str_from(name), text, &end, &value);
 	pthread_rwlock_unlock(&keys->lock);
 	r = (int)eddyi_outside_value("cookie keys", r);
 	if (r == 0 && end <= (uint64_t)eddyi_clock_seconds())
