@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		eddy_app_with_cookie_keys(
 			app, &(struct eddy_cookie_keys){
 				     .text = EDDY_STR("0123456789abcdef0123456789abcdef") });
-		if (eddy_app_reload_cookie_keys(app) < 0)
+		if (eddy_app_reload(app) < 0)
 			abort();
 	}
 	if (!size)

@@ -280,7 +280,7 @@ Test(cookie_sealed, needs_keys)
 	COOKIE(PEARS);
 	cr_expect_str_eq(ask(app, "GET /set", NULL), "-126"); /* -ENOKEY */
 	cr_expect_str_eq(ask(app, "GET /get", "cart=x"), "-126");
-	cr_expect(eq(int, eddy_app_reload_cookie_keys(app), -EINVAL));
+	cr_expect(eq(int, eddy_app_reload(app), 0));
 	eddy_app_free(app);
 }
 
@@ -357,14 +357,14 @@ Test(cookie_sealed, reads_its_file_again, .init = make_folder, .fini = remove_fo
 	COOKIE(PEARS);
 	made = make(app);
 	write_file("keys", KEY_2 "\n" KEY_1 "\n");
-	cr_expect(eq(int, eddy_app_reload_cookie_keys(app), 0));
+	cr_expect(eq(int, eddy_app_reload(app), 0));
 	cr_expect_str_eq(ask(app, "GET /get", made), "=pears");
 	/* A bad file changes nothing. */
 	write_file("keys", KEY_2 "\nshort\n");
-	cr_expect(eq(int, eddy_app_reload_cookie_keys(app), -EINVAL));
+	cr_expect(eq(int, eddy_app_reload(app), -EINVAL));
 	cr_expect_str_eq(ask(app, "GET /get", made), "=pears");
 	write_file("keys", KEY_2 "\n");
-	cr_expect(eq(int, eddy_app_reload_cookie_keys(app), 0));
+	cr_expect(eq(int, eddy_app_reload(app), 0));
 	cr_expect_str_eq(ask(app, "GET /get", made), "-74");
 	free(made);
 	eddy_app_free(app);

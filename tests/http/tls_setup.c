@@ -104,20 +104,20 @@ Test(tls_setup, an_app_reads_its_files_again)
 	struct eddy_app *app = eddy_app_new();
 	char path[32];
 
-	cr_expect(eq(int, eddy_app_reload_tls(app), -EINVAL));
+	cr_expect(eq(int, eddy_app_reload(app), 0));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	eddy_app_use_tls(app, &(struct eddy_tls_options){ .cert = path, .key = path });
 	rewrite(fd, localhost_pem);
-	cr_assert(eq(int, eddy_app_reload_tls(app), 0));
+	cr_assert(eq(int, eddy_app_reload(app), 0));
 	cr_expect(has_certificate(app));
 	rewrite(fd, "no certificate");
 	eddy_log_subscribe(hear, NULL);
-	cr_expect(eq(int, eddy_app_reload_tls(app), -EINVAL));
+	cr_expect(eq(int, eddy_app_reload(app), -EINVAL));
 	eddy_log_unsubscribe();
 	cr_expect(strstr(said, path) != NULL, "%s", said);
 	cr_expect(has_certificate(app));
 	rewrite(fd, localhost_pem);
-	cr_expect(eq(int, eddy_app_reload_tls(app), 0));
+	cr_expect(eq(int, eddy_app_reload(app), 0));
 	eddy_app_free(app);
 	close(fd);
 }

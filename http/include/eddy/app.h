@@ -121,9 +121,9 @@ struct eddy_server_options {
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
 
 	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut all apps of the process
-	 * down gracefully. SIGHUP reloads certificates (eddy/tls.h) and cookie keys
-	 * (eddy/cookie.h); without an app that has any it ends the process. SIGUSR2 restarts the program if .restart is set; else it
-	 * is logged and ignored, unless the program handles it. */
+	 * down gracefully. SIGHUP calls eddy_app_reload() of those that have certificates or cookie
+	 * keys; without such an app it ends the process. SIGUSR2 restarts the program if .restart is
+	 * set; else it is logged and ignored, unless the program handles it. */
 	bool no_signals;
 	/* SIGUSR2 calls eddy_app_restart(). For a while two processes run, which do not share
 	 * memory. Default: SIGUSR2 does not restart. */
@@ -270,6 +270,12 @@ EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
  * version. Has no effect if the app is not running, or is already shutting down or restarting.
  * Supports one app in a process. Requires /proc. */
 EDDY_API void eddy_app_restart(struct eddy_app *app);
+
+/* Reload the certificates (eddy/tls.h) and cookie keys (eddy/cookie.h) of a running app, as SIGHUP
+ * does. Blocks while it reads files. Any thread may call it.
+ * Return: 0; -EINVAL if a file is unusable: all of its kind stay as they are, and log records say
+ * why. */
+EDDY_API int eddy_app_reload(struct eddy_app *app);
 
 /* Get a running app's port: the first of several, 0 if it has none. Any thread may call it. */
 EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);

@@ -13,12 +13,7 @@
 #define EDDY_COOKIE_H
 
 #include <eddy/req.h>
-
-#ifdef EDDY_NO_TLS
-#define EDDY_COOKIE_API __attribute__((error("eddy-http was built without TLS (-Dtls=disabled)")))
-#else
-#define EDDY_COOKIE_API EDDY_API
-#endif
+#include <eddy/tls.h>
 
 EDDY_BEGIN_DECLS
 
@@ -87,13 +82,8 @@ struct eddy_cookie_keys {
 /* Set the keys of an app's cookies, read when the app starts. Copied. The [cookies] section of a
  * configuration file takes precedence; if it sets a file, `keys` may be NULL. SIGHUP reads the file
  * again; if it is unusable, the keys stay as they are, with an ERROR log record. */
-EDDY_COOKIE_API void eddy_app_with_cookie_keys(struct eddy_app *app,
-					       const struct eddy_cookie_keys *keys);
-
-/* Read the keys of a running app again, as SIGHUP does. Blocks while it reads the file. Any thread
- * may call it.
- * Return: 0; -EINVAL if a key is unusable: all stay as they are, and a log record says why. */
-EDDY_COOKIE_API int eddy_app_reload_cookie_keys(struct eddy_app *app);
+EDDY_TLS_API void eddy_app_with_cookie_keys(struct eddy_app *app,
+					    const struct eddy_cookie_keys *keys);
 
 /* Set an encrypted cookie. It ends after `max_age_s`, else at `expires_s`, else after 14 days; at
  * most 400 days. Where the cookie does not say otherwise, its path is "/" and it is SameSite=Lax.
@@ -101,23 +91,23 @@ EDDY_COOKIE_API int eddy_app_reload_cookie_keys(struct eddy_app *app);
  * __Host- or __Secure-. With `forget`, the value is not used.
  * Return: as eddy_res_cookie(), -EINVAL for name and value of more than about 3000 bytes; -ENOKEY
  * without keys; -EIO. */
-EDDY_COOKIE_API int eddy_res_cookie_sealed(struct eddy_res *res, const struct eddy_cookie *cookie);
+EDDY_TLS_API int eddy_res_cookie_sealed(struct eddy_res *res, const struct eddy_cookie *cookie);
 
 /* Get the value of the first cookie of this name, decrypted, in request memory.
  * Return: 0; -ENOENT if there is none; -EBADMSG if it is forged or has ended, or its key was
  * removed; otherwise as eddy_req_cookie_pairs(). */
-EDDY_COOKIE_API int eddy_req_cookie_sealed(struct eddy_req *req, const char *name,
-					   struct eddy_str *ret_value);
+EDDY_TLS_API int eddy_req_cookie_sealed(struct eddy_req *req, const char *name,
+					struct eddy_str *ret_value);
 
 /* Set a signed cookie: VALUE.END.SIGNATURE, the end in seconds since 1970. The value must be what
  * eddy_res_cookie() accepts; it is not encoded. HttpOnly if `http_only` is set; otherwise as
  * eddy_res_cookie_sealed(). */
-EDDY_COOKIE_API int eddy_res_cookie_signed(struct eddy_res *res, const struct eddy_cookie *cookie);
+EDDY_TLS_API int eddy_res_cookie_signed(struct eddy_res *res, const struct eddy_cookie *cookie);
 
 /* Get the value of the first cookie of this name if it was signed by this app.
  * Return: as eddy_req_cookie_sealed(). */
-EDDY_COOKIE_API int eddy_req_cookie_signed(struct eddy_req *req, const char *name,
-					   struct eddy_str *ret_value);
+EDDY_TLS_API int eddy_req_cookie_signed(struct eddy_req *req, const char *name,
+					struct eddy_str *ret_value);
 
 EDDY_END_DECLS
 

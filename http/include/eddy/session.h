@@ -75,8 +75,8 @@ struct eddy_sessions_options {
 
 /* Give sessions to handlers. `options` may be NULL. Of an app and its groups, the outermost counts.
  * eddy_app_run() reports options out of range. */
-EDDY_COOKIE_API void eddy_app_use_sessions(union eddy_target target,
-					   const struct eddy_sessions_options *options);
+EDDY_TLS_API void eddy_app_use_sessions(union eddy_target target,
+					const struct eddy_sessions_options *options);
 
 /* ---- in handlers and filters ---- */
 
@@ -91,31 +91,30 @@ struct eddy_session;
  * gets `cache-control: no-store`, unless the field is set. Suspends.
  * Return: 0; -EDOM, with a log record, without eddy_app_use_sessions(); otherwise as
  * eddy_req_cookie_pairs(), and errors of the store. */
-EDDY_COOKIE_API int eddy_req_session(struct eddy_req *req, struct eddy_session **ret_session);
+EDDY_TLS_API int eddy_req_session(struct eddy_req *req, struct eddy_session **ret_session);
 
 /* Get a value; .ptr is NULL if there is none. It lives as long as the request. */
-EDDY_COOKIE_API struct eddy_str eddy_session_get(const struct eddy_session *session,
-						 const char *name);
+EDDY_TLS_API struct eddy_str eddy_session_get(const struct eddy_session *session, const char *name);
 
 /* Set a value, of any bytes. Copied.
  * Return: 0; -EMSGSIZE beyond .size_max; -EINVAL if the client has no session, and the head of a
  * stream has been sent; -EIO without random numbers; -ENOMEM, also for a value whose .ptr is
  * NULL. */
-EDDY_COOKIE_API int eddy_session_set(struct eddy_session *session, const char *name,
-				     struct eddy_str value);
+EDDY_TLS_API int eddy_session_set(struct eddy_session *session, const char *name,
+				  struct eddy_str value);
 
 /* Remove a value. Return: 0, also if there is none; -ENOMEM. */
-EDDY_COOKIE_API int eddy_session_remove(struct eddy_session *session, const char *name);
+EDDY_TLS_API int eddy_session_remove(struct eddy_session *session, const char *name);
 
 /* Give the session another id, and keep its values. Call it at each login, so that an id which
  * someone knew before is worth nothing (session fixation). Does nothing to an empty session.
  * Return: 0; -EINVAL if the head of a stream has been sent; -EIO, -ENOMEM. */
-EDDY_COOKIE_API int eddy_session_renew(struct eddy_session *session);
+EDDY_TLS_API int eddy_session_renew(struct eddy_session *session);
 
 /* End the session, as at a logout: it is removed from the store at once, and the client forgets the
  * cookie. Values that are set afterwards begin another one. Suspends.
  * Return: 0; errors of the store: the session goes on; -ENOMEM. */
-EDDY_COOKIE_API int eddy_session_end(struct eddy_session *session);
+EDDY_TLS_API int eddy_session_end(struct eddy_session *session);
 
 EDDY_END_DECLS
 

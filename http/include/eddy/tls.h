@@ -61,11 +61,6 @@ EDDY_TLS_API void eddy_tls_config(struct eddy_app *app);
  * client can verify; else the first that matches the name, else the first with such a key. */
 EDDY_TLS_API void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key);
 
-/* Reload the certificates of a running app, as SIGHUP does. Blocks while it reads files. Any thread
- * may call it.
- * Return: 0; -EINVAL if a file is unusable: all stay as they are, and log records say why. */
-EDDY_TLS_API int eddy_app_reload_tls(struct eddy_app *app);
-
 /* The TLS session of a connection. Strings live as long as the request. */
 struct eddy_tls_session {
 	struct eddy_str version; /* "TLSv1.2" or "TLSv1.3" */

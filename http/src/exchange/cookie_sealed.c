@@ -166,11 +166,6 @@ void eddy_app_with_cookie_keys(struct eddy_app *app, const struct eddy_cookie_ke
 		keys->options.text = eddyi_app_printf(app, "%.*s", EDDY_FMT(keys->options.text));
 }
 
-int eddy_app_reload_cookie_keys(struct eddy_app *app)
-{
-	return app->cookie_keys ? eddyi_cookie_keys_load(app->cookie_keys) : -EINVAL;
-}
-
 /* ---- setting ---- */
 
 static uint64_t end_of(const struct eddy_cookie *cookie)

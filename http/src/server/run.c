@@ -22,6 +22,24 @@
 
 /* ---- signals ---- */
 
+static int load_files(void *arg)
+{
+	struct eddy_app *app = arg;
+	int tls = EDDYI_TLS && app->tls ? eddyi_tls_setup_load(app->tls) : 0;
+	int keys = EDDYI_TLS && app->cookie_keys ? eddyi_cookie_keys_load(app->cookie_keys) : 0;
+
+	if (app->tls && tls == 0)
+		eddy_info("eddy::app", "Certificates were reloaded");
+	if (app->cookie_keys && keys == 0)
+		eddy_info("eddy::app", "Cookie keys were reloaded");
+	return tls < 0 ? tls : keys;
+}
+
+int eddy_app_reload(struct eddy_app *app)
+{
+	return load_files(app);
+}
+
 /* A task of worker 0, so that signals are handled while the offload pool is busy. */
 static int reload(void *arg)
 {
@@ -29,12 +47,7 @@ static int reload(void *arg)
 
 	do {
 		run->reload_more = false;
-		if (EDDYI_TLS && run->app->tls &&
-		    eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
-			eddy_info("eddy::app", "Certificates were reloaded");
-		if (EDDYI_TLS && run->app->cookie_keys &&
-		    eddy_offload(eddyi_cookie_keys_load, run->app->cookie_keys) == 0)
-			eddy_info("eddy::app", "Cookie keys were reloaded");
+		eddy_offload(load_files, run->app);
 	} while (run->reload_more);
 	run->reloading = false;
 	return 0;

@@ -78,11 +78,6 @@ void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *k
 		eddy_app_mistake(app, "eddy_app_add_tls_cert(): out of memory");
 }
 
-int eddy_app_reload_tls(struct eddy_app *app)
-{
-	return app->tls ? eddyi_tls_setup_load(app->tls) : -EINVAL;
-}
-
 /* ---- of requests: the session and the certificate of the client ---- */
 
 int eddy_req_tls(const struct eddy_req *req, struct eddy_tls_session *ret_session)
