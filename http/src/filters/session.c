@@ -49,7 +49,6 @@ struct eddy_session {
 	bool is_loaded, has_id, is_stored, has_old;
 	bool is_changed;  /* since it was loaded */
 	bool sets_cookie; /* to the id, or to forget it if there is none */
-	bool has_cookie;  /* set in the response */
 	unsigned char id[ID_LEN], key[KEY_LEN], old_key[KEY_LEN];
 	uint64_t began_ns, left_ns; /* when it was loaded */
 	struct eddy_str pairs;      /* names and values, each pair behind its lengths */
@@ -179,11 +178,11 @@ static void set_fields(void *data, struct eddy_req *req, struct eddy_res *res)
 
 	if (!eddy_res_header(res, "cache-control").ptr)
 		eddy_res_set_z(res, "cache-control", "no-store");
-	/* The head of another response may have been tried before. */
-	if (!session->sets_cookie || session->has_cookie)
+	if (!session->sets_cookie)
 		return;
 	eddyi_base64_encode(session->id, ID_LEN, id);
-	session->has_cookie =
+	/* Once: the head of another response may follow. */
+	session->sets_cookie =
 		eddy_res_cookie(res,
 				&(struct eddy_cookie){
 					.name = cookie_of(session),
@@ -196,7 +195,7 @@ static void set_fields(void *data, struct eddy_req *req, struct eddy_res *res)
 					.secure = eddy_req_is_secure(req),
 					.http_only = true,
 					.same_site = options->same_site,
-				}) == 0;
+				}) < 0;
 }
 
 /* ---- the store ---- */

@@ -72,9 +72,10 @@ static struct eddyi_session_entry *find_valid(struct eddyi_session_memory *memor
 {
 	struct eddyi_session_entry **at = find(memory, key);
 
-	if (*at && (*at)->expires_ns <= now)
-		drop(memory, at);
-	return *at && memcmp((*at)->key, key, KEY_LEN) == 0 ? *at : NULL;
+	if (!*at || (*at)->expires_ns > now)
+		return *at;
+	drop(memory, at);
+	return NULL;
 }
 
 /* Drop the oldest entries that have expired, and those beyond the limits with `more` bytes. */
