@@ -252,9 +252,14 @@ static int save(struct eddy_session *session, uint64_t lasts_ns)
 	const struct head head = { htobe64(1), htobe64(session->began_ns) };
 	size_t len = sizeof(head) + session->pairs.len;
 	char *bytes = eddyi_arena_alloc(&session->req->arena, len);
-	int r = -ENOMEM;
+	int r = bytes ? 0 : -ENOMEM;
+	struct eddy_str old;
+	uint64_t left_ns;
 
-	if (bytes) {
+	if (r == 0 && session->has_old)
+		r = options->store->load(options->store_data, session->req,
+					 key_of(session->old_key), &old, &left_ns);
+	if (r == 0) {
 		memcpy(bytes, &head, sizeof(head));
 		memcpy(bytes + sizeof(head), session->pairs.ptr, session->pairs.len);
 		r = options->store->save(options->store_data, session->req, key_of(session->key),
@@ -265,8 +270,8 @@ static int save(struct eddy_session *session, uint64_t lasts_ns)
 	/* The client must not get an id that the store does not know. */
 	if (r < 0)
 		session->sets_cookie = false;
-	/* Another request has ended the session. */
-	return r == -ENOENT && session->is_stored ? 0 : r;
+	/* Another request has ended the session, or renewed it. */
+	return r == -ENOENT && (session->is_stored || session->has_old) ? 0 : r;
 }
 
 /* Save changes; without any, extend a session of which an eighth of .idle_ns has passed. */
