@@ -344,7 +344,7 @@ static int check_signed(const struct eddyi_cookie_keys *keys, struct eddyi_arena
 	return -EBADMSG;
 }
 
-static int get(struct eddy_req *req, const char *name, open_fn *open, struct eddy_str *ret_value)
+static int get(struct eddy_req *req, const char *name, open_fn *judge, struct eddy_str *ret_value)
 {
 	struct eddyi_cookie_keys *keys = req->app->cookie_keys;
 	struct eddy_str text, value;
@@ -354,7 +354,7 @@ static int get(struct eddy_req *req, const char *name, open_fn *open, struct edd
 	if (r < 0 || !keys)
 		return r < 0 ? r : -ENOKEY;
 	pthread_rwlock_rdlock(&keys->lock);
-	r = open(keys, &req->arena, eddy_str_from(name), text, &end, &value);
+	r = judge(keys, &req->arena, eddy_str_from(name), text, &end, &value);
 	pthread_rwlock_unlock(&keys->lock);
 	r = (int)eddyi_outside_value("cookie keys", r);
 	if (r == 0 && end <= (uint64_t)eddyi_clock_seconds())
