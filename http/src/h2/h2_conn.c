@@ -15,6 +15,7 @@
 #define AHEAD_MAX (64 * EDDY_KIB)
 /* While a body arrives quickly, receive up to this much at once, so often in a turn of the loop. */
 #define AT_ONCE ((size_t)(256 * EDDY_KIB))
+_Static_assert(AT_ONCE <= EDDYI_BLOCK_SIZE, "a block has room for a receive");
 #define AT_ONCE_TIMES 4
 #define QUICK (4 * EDDY_KIB)
 

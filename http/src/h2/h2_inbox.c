@@ -12,25 +12,29 @@
 struct eddyi_h2_block {
 	struct eddyi_h2_block *next;
 	size_t at, len, size;
-	bool is_shared; /* of the loop's blocks */
 	char bytes[];
 };
+
+/* Whether a block is one of the loop's. */
+static bool is_shared(size_t size)
+{
+	return size >= BLOCK_NEXT && sizeof(struct eddyi_h2_block) + size <= EDDYI_BLOCK_SIZE;
+}
 
 /* Return: NULL on allocation failure. */
 static struct eddyi_h2_block *block_new(struct eddyi_blocks *spare, size_t size)
 {
-	size_t whole = sizeof(struct eddyi_h2_block) + size;
-	bool is_shared = size >= BLOCK_NEXT && whole <= EDDYI_BLOCK_SIZE;
-	struct eddyi_h2_block *block = is_shared ? eddyi_blocks_take(spare) : malloc(whole);
+	struct eddyi_h2_block *block = is_shared(size) ? eddyi_blocks_take(spare) :
+							 malloc(sizeof(*block) + size);
 
 	if (block)
-		*block = (struct eddyi_h2_block){ .size = size, .is_shared = is_shared };
+		*block = (struct eddyi_h2_block){ .size = size };
 	return block;
 }
 
 static void block_free(struct eddyi_blocks *spare, struct eddyi_h2_block *block)
 {
-	if (block->is_shared)
+	if (is_shared(block->size))
 		eddyi_blocks_give_back(spare, block);
 	else
 		free(block);
