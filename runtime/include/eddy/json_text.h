@@ -31,8 +31,8 @@ struct eddy_json_fault {
 };
 
 struct eddy_json_reader {
-	/* Allocate memory of arrays, of strings with escapes and of faults, which the caller frees
-	 * as a whole, also after an error. Aligned for any type. NULL: none is allocated, and a text
+	/* Allocate memory of arrays, of names and strings with escapes, and of faults, which the
+	 * caller frees as a whole, also after an error. Aligned for any type. NULL: none is allocated, and a text
 	 * that needs memory gives -ENOMEM. */
 	void *(*alloc)(void *arg, size_t size);
 	void *arg;
