@@ -1,5 +1,6 @@
 #include "eddy_pg.h"
 
+#include <dlfcn.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
@@ -270,6 +271,18 @@ static void conn_cancel(struct eddyi_pg_conn *conn)
 	eddy_scope_end(&shield);
 }
 
+/* libpq may have no room for all of a TLS record. OpenSSL keeps the rest, and no event of the socket
+ * tells. Its function is found at run time, since libpq may have been built without TLS. */
+static bool has_pending(PGconn *pg)
+{
+	const void *ssl = PQsslStruct(pg, "OpenSSL");
+	int (*pending)(const void *ssl) = NULL;
+
+	if (ssl)
+		*(void **)&pending = dlsym(dlopen(NULL, RTLD_LAZY), "SSL_pending");
+	return pending && pending(ssl) > 0;
+}
+
 /* Wait for events, and take the input. */
 static int await(struct at_loop *loop, PGconn *pg, unsigned events)
 {
@@ -277,7 +290,10 @@ static int await(struct at_loop *loop, PGconn *pg, unsigned events)
 
 	if (r < 0)
 		return r;
-	return (r & ~POLLOUT) && !PQconsumeInput(pg) ? lost(loop, pg) : 0;
+	while ((r & ~POLLOUT) && PQconsumeInput(pg))
+		if (!has_pending(pg))
+			return 0;
+	return r & ~POLLOUT ? lost(loop, pg) : 0;
 }
 
 /* ---- statements ---- */

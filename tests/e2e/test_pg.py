@@ -4,8 +4,10 @@ import contextlib
 import glob
 import os
 import pwd
+import select
 import shutil
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -144,6 +146,44 @@ class Stalls:
             one.close()
 
 
+class Wraps:
+    """A port that speaks TLS for the server, in records as large as TLS allows."""
+
+    def __init__(self, test):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port, self.sockets = self.listener.getsockname()[1], []
+        test.addCleanup(self.close)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tls.at('server.pem'), tls.at('server.key'))
+        with contextlib.suppress(OSError):
+            while True:
+                client, server = self.listener.accept()[0], socket.create_connection(('127.0.0.1', CLUSTER.port))
+                client.recv(8, socket.MSG_WAITALL)   # SSLRequest
+                client.sendall(b'S')
+                client = context.wrap_socket(client, server_side=True)
+                self.sockets += [client, server]
+                for pair in ((client, server), (server, client)):
+                    threading.Thread(target=self.pump, args=pair, daemon=True).start()
+
+    def pump(self, source, target):
+        """The last record is full."""
+        with contextlib.suppress(OSError):
+            while data := source.recv(16384):
+                while select.select([source], [], [], 0.02)[0] and (more := source.recv(16384)):
+                    data += more
+                pieces = range(len(data) % 16384, len(data), 16384)
+                for piece in (data[:pieces.start], *(data[at:at + 16384] for at in pieces)):
+                    target.sendall(piece)
+
+    def close(self):
+        self.listener.close()
+        for one in self.sockets:
+            one.close()
+
+
 class Pg(Case):
     def start(self, case, *options, user='plain', host=None, port=None):
         conninfo = f'host={host or CLUSTER.folder} port={port or CLUSTER.port} user={user} dbname=postgres ' + ' '.join(options)
@@ -217,6 +257,9 @@ class Pg(Case):
         self.assertIn('certificate', self.case_runs('refused', 'sslmode=verify-full', f'sslrootcert={tls.at("server.pem")}', user='tls',
                                                     host='localhost'))
         self.assertIn('does not match', self.case_runs('refused', 'sslmode=verify-full', f'sslrootcert={root}', user='tls', host='127.0.0.1'))
+
+    def test_large_records(self):
+        self.case_runs('large', 'sslmode=require', host='127.0.0.1', port=Wraps(self).port)
 
     def test_silent(self):
         with socket.create_server(('127.0.0.1', 0)) as silent:

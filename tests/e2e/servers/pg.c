@@ -745,6 +745,21 @@ static int secure(void)
 	return 0;
 }
 
+static int large(void)
+{
+	ROWS rows = { 0 };
+
+	for (int count = 200; count < 1000; count += 77) {
+		EXPECT_EQ(eddy_pg_query(&pool, &rows,
+					"select repeat('x', 100) from generate_series(1, $1::int)",
+					EDDY_PG(count)),
+			  0);
+		EXPECT_EQ(rows.count, count);
+		eddy_pg_rows_deinit(&rows);
+	}
+	return 0;
+}
+
 static int refused(void)
 {
 	/* A busy machine takes its time. */
@@ -858,6 +873,7 @@ static const struct {
 	{ "silent", silent },
 	{ "stalled", stalled },
 	{ "secure", secure },
+	{ "large", large },
 	{ "refused", refused },
 	{ "malformed", malformed },
 	{ "load", load },
