@@ -60,7 +60,7 @@ struct at_loop {
 	struct eddy_event changed;
 	uint64_t retry_ns;
 	uint64_t backoff_ns;
-	char refusal[256]; /* why the last attempt to connect failed */
+	char refusal[512]; /* why the last attempt to connect failed */
 	char error[512];
 	char sqlstate[6];
 };
@@ -96,25 +96,21 @@ const char *eddy_pg_sqlstate(const struct eddy_pg *pg)
 
 /* ---- errors ---- */
 
-/* Remove the newline that ends a message of libpq's. */
-static void trim(char *message)
-{
-	size_t len = strlen(message);
-
-	if (len && message[len - 1] == '\n')
-		message[len - 1] = 0;
-}
-
 /* Record an error that is not the server's. Return: `error`. */
 static EDDY_PRINTF(3, 4) int fail(struct at_loop *loop, int error, const char *format, ...)
 {
+	size_t len;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(loop->error, sizeof(loop->error), format, args);
 	va_end(args);
-	trim(loop->error);
+	len = strlen(loop->error);
+	if (len && loop->error[len - 1] == '\n')
+		loop->error[len - 1] = 0; /* of libpq's messages */
 	loop->sqlstate[0] = 0;
+	if (error == -EIO)
+		eddy_error(TARGET, "%s", loop->error);
 	return error;
 }
 
@@ -148,16 +144,14 @@ static int refused(struct at_loop *loop, const PGresult *result)
 {
 	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	const char *function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+	bool is_stale = function && !strcmp(function, "RevalidateCachedQuery");
 	int error;
 
 	if (!sqlstate)
 		sqlstate = "";
-	error = fail(loop, to_errno(sqlstate), "%s", PQresultErrorMessage(result));
+	error = fail(loop, is_stale ? -ESTALE : to_errno(sqlstate), "%s",
+		     PQresultErrorMessage(result));
 	snprintf(loop->sqlstate, sizeof(loop->sqlstate), "%s", sqlstate);
-	if (function && !strcmp(function, "RevalidateCachedQuery"))
-		return -ESTALE;
-	if (error == -EIO)
-		eddy_error(TARGET, "%s", loop->error);
 	return error;
 }
 
@@ -203,15 +197,15 @@ static uint64_t next_backoff(uint64_t backoff_ns)
 	return 2 * backoff_ns < BACKOFF_MAX_NS ? 2 * backoff_ns : BACKOFF_MAX_NS;
 }
 
-/* Connect. Return: 0; -ECONNREFUSED, with the reason; -ECANCELED; -ENOMEM; -EAGAIN. */
-static int conn_new(const struct eddy_pg_options *options, char *reason, size_t size,
-		    struct eddyi_pg_conn **ret_conn)
+/* Connect. Return: 0; -ECONNREFUSED, -ENOMEM or -EAGAIN, recorded; -ECANCELED. */
+static int conn_new(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 {
+	const struct eddy_pg_options *options = loop->options;
 	struct eddyi_pg_conn *conn = calloc(1, sizeof(*conn) + strlen(options->conninfo) + 1);
 	int r;
 
 	if (!conn)
-		return -ENOMEM;
+		return fail(loop, -ENOMEM, "out of memory");
 	strcpy(conn->conninfo, options->conninfo);
 	conn->texts = calloc(options->statements_max + 1, sizeof(*conn->texts));
 	r = conn->texts ? 0 : -ENOMEM;
@@ -232,9 +226,7 @@ static int conn_new(const struct eddy_pg_options *options, char *reason, size_t 
 		r = -ECONNREFUSED;
 	if (r < 0) {
 		if (r != -ECANCELED)
-			snprintf(reason, size, "%s",
-				 conn->pg ? PQerrorMessage(conn->pg) : strerror(-r));
-		trim(reason);
+			fail(loop, r, "%s", conn->pg ? PQerrorMessage(conn->pg) : strerror(-r));
 		conn_free(conn);
 		return r;
 	}
@@ -326,12 +318,12 @@ static int queue(struct eddyi_pg_conn *conn, struct eddy_pg_statement *statement
 	}
 	while (number < conn->prepared && strcmp(conn->texts[number], sql))
 		number++;
-	statement->is_new = number == conn->prepared && number < statements_max;
+	statement->is_new = number == conn->prepared && number < statements_max &&
+			    (conn->texts[number] = strdup(sql));
 	snprintf(name, sizeof(name), "%u", number);
 	if (statement->is_new) {
-		conn->texts[number] = strdup(sql);
-		ok = conn->texts[number] && PQsendPrepare(conn->pg, name, sql, 0, NULL);
-		conn->prepared += conn->texts[number] != NULL;
+		conn->prepared++;
+		ok = PQsendPrepare(conn->pg, name, sql, 0, NULL);
 	}
 	if (ok && number < conn->prepared)
 		ok = PQsendQueryPrepared(conn->pg, name, count, values, NULL, NULL, 0);
@@ -544,7 +536,7 @@ static int find_conn(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 		known = loop->backoff_ns != 0;
 		if (known)
 			loop->retry_ns = now + loop->backoff_ns;
-		r = conn_new(loop->options, loop->refusal, sizeof(loop->refusal), ret_conn);
+		r = conn_new(loop, ret_conn);
 		if (r == 0) {
 			if (loop->backoff_ns)
 				eddy_info(TARGET, "connected again");
@@ -554,6 +546,7 @@ static int find_conn(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 		}
 		if (r == -ECANCELED)
 			return r;
+		memcpy(loop->refusal, loop->error, sizeof(loop->refusal));
 		if (loop->backoff_ns && !known)
 			continue; /* another attempt has failed meanwhile */
 		if (!known)
@@ -722,11 +715,12 @@ int eddyi_pg_row_into(const struct eddy_pg_rows *rows, size_t i, const struct ed
 		      size_t count, void *ret_target)
 {
 	int columns = PQnfields(rows->result);
-	struct eddy_pair list[columns + 1];
+	struct eddy_pair list[EDDY_PG_COLUMNS_MAX];
 	struct eddy_pairs pairs = { list, 0 };
-	char why[EDDY_WHY_SIZE] = "there is no such row";
+	char why[EDDY_WHY_SIZE] = "there is no such row, or it has more than 256 columns";
+	bool is_there = i < rows->count && columns <= EDDY_PG_COLUMNS_MAX;
 
-	for (int column = 0; column < columns && i < rows->count; column++) {
+	for (int column = 0; is_there && column < columns; column++) {
 		struct eddy_str value = value_of(rows->result, (int)i, column);
 
 		if (value.ptr)
@@ -734,7 +728,7 @@ int eddyi_pg_row_into(const struct eddy_pg_rows *rows, size_t i, const struct ed
 				(struct eddy_pair){ eddy_str_from(PQfname(rows->result, column)),
 						    value };
 	}
-	if (i < rows->count && eddyi_pairs_read(&pairs, members, count, ret_target, why) == 0)
+	if (is_there && eddyi_pairs_read(&pairs, members, count, ret_target, why) == 0)
 		return 0;
 	eddy_error(TARGET, "the row does not fit the struct: %s", why);
 	return -EDOM;
@@ -845,18 +839,9 @@ static int deliver(PGconn *pg, struct eddy_chan *to)
 	return r;
 }
 
-static int run_discarding(struct at_loop *loop, struct eddyi_pg_conn *conn, const char *sql)
+static int listen_on(const struct eddy_pg_listener *listener, struct eddyi_pg_conn *conn)
 {
-	struct eddy_pg_statement statement = { .sql = sql };
-	int r = run(loop, conn, &statement, 1);
-
-	eddy_pg_rows_deinit(&statement.rows);
-	return r;
-}
-
-static int listen_on(struct at_loop *loop, const struct eddy_pg_listener *listener,
-		     struct eddyi_pg_conn *conn)
-{
+	struct eddy_pg pg = { listener->pg->pool, conn };
 	struct eddy_pg_notification item = { .channel = "" };
 	struct eddy_scope scope;
 	int r = 0;
@@ -867,16 +852,16 @@ static int listen_on(struct at_loop *loop, const struct eddy_pg_listener *listen
 
 		snprintf(sql, sizeof(sql), "listen %s", name ? name : "");
 		PQfreemem(name);
-		r = run_discarding(loop, conn, sql);
+		r = eddy_pg_query(&pg, NULL, sql, EDDY_PG());
 	}
 	if (r == 0)
 		r = eddy_chan_send(listener->to, &item);
 	while (r == 0 && (r = deliver(conn->pg, listener->to)) == 0) {
 		scope_begin(&scope, PING_NS);
-		r = await(loop, conn->pg, POLLIN);
+		r = await(here(&pg), conn->pg, POLLIN);
 		/* Silence: look whether the server is still there. */
 		if (eddy_scope_end(&scope) == -ETIMEDOUT && r == -ECANCELED)
-			r = run_discarding(loop, conn, "select 1");
+			r = eddy_pg_query(&pg, NULL, "select 1", EDDY_PG());
 	}
 	return r;
 }
@@ -892,12 +877,12 @@ int eddy_pg_listen(void *arg)
 
 	do {
 		scope_begin(&scope, loop->options->wait_ns);
-		r = conn_new(loop->options, loop->error, sizeof(loop->error), &conn);
+		r = conn_new(loop, &conn);
 		if (eddy_scope_end(&scope) == -ETIMEDOUT && r < 0)
 			r = fail(loop, -ETIMEDOUT, "the server does not answer");
 		if (r == 0) {
 			backoff_ns = 0;
-			r = listen_on(loop, listener, conn);
+			r = listen_on(listener, conn);
 			conn_free(conn);
 		}
 		if (r == -ECANCELED || r == -EPIPE)

@@ -170,6 +170,9 @@ EDDY_CHECKED int eddy_pg_query(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows
 EDDY_CHECKED int eddyi_pg_row(const struct eddy_pg_rows *rows, size_t i, const struct eddy_to *to,
 			      size_t count);
 
+/* The most columns of a row that is read into a struct, which are kept on the stack. */
+#define EDDY_PG_COLUMNS_MAX 256
+
 /* Read a row into a struct by the names of its columns (eddy/member.h). A null is a missing value.
  * Strings are borrowed from the rows. Return: 0; -EDOM, with an ERROR record, if the row lacks a
  * member that is not optional, or a value is not allowed. */
