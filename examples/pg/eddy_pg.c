@@ -116,7 +116,7 @@ static EDDY_PRINTF(3, 4) int fail(struct at_loop *loop, int error, const char *f
 
 static int lost(struct at_loop *loop, PGconn *pg)
 {
-	return fail(loop, -ECONNRESET, "%s", PQerrorMessage(pg));
+	return fail(loop, -ECONNABORTED, "%s", PQerrorMessage(pg));
 }
 
 /* Map a class, or a whole SQLSTATE; the first that fits. */
@@ -129,7 +129,7 @@ static int to_errno(const char *sqlstate)
 		{ "23505", -EEXIST }, { "23P01", -EEXIST },    { "22", -EINVAL },
 		{ "23", -EINVAL },    { "40001", -EAGAIN },    { "40P01", -EAGAIN },
 		{ "42501", -EACCES }, { "53100", -ENOSPC },    { "53200", -ENOMEM },
-		{ "55P03", -EAGAIN }, { "57014", -ETIMEDOUT }, { "57P", -ECONNRESET },
+		{ "55P03", -EAGAIN }, { "57014", -ETIMEDOUT }, { "57P", -ECONNABORTED },
 	};
 
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
@@ -330,7 +330,7 @@ static int queue(struct eddyi_pg_conn *conn, struct eddy_pg_statement *statement
 	else if (ok)
 		ok = PQsendQueryParams(conn->pg, sql, count, NULL, values, NULL, NULL, 0);
 	free(copies);
-	return ok ? 0 : -ECONNRESET;
+	return ok ? 0 : -ECONNABORTED;
 }
 
 /* Take what libpq has next: a result, or NULL behind the one of a command. */
@@ -381,9 +381,9 @@ static int exchange(struct at_loop *loop, struct eddyi_pg_conn *conn,
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = queue(conn, &list[i], loop->options->statements_max);
 	if (r == 0 && !PQpipelineSync(conn->pg))
-		r = -ECONNRESET;
+		r = -ECONNABORTED;
 	if (r < 0)
-		return r == -ECONNRESET ? lost(loop, conn->pg) : r;
+		return r == -ECONNABORTED ? lost(loop, conn->pg) : r;
 	while ((left = PQflush(conn->pg)) > 0)
 		if ((r = await(loop, conn->pg, POLLIN | POLLOUT)) < 0)
 			return r;
@@ -425,7 +425,7 @@ static int run(struct at_loop *loop, struct eddyi_pg_conn *conn, struct eddy_pg_
 	for (size_t i = 0; i < count; i++)
 		list[i].rows = (struct eddy_pg_rows){ 0 };
 	if (!conn->clean)
-		return fail(loop, -ECONNRESET, "the connection of the transaction was lost");
+		return fail(loop, -ECONNABORTED, "the connection of the transaction was lost");
 	if (eddy_is_cancelled())
 		return fail(loop, -ECANCELED, "cancelled before anything was sent");
 	scope_begin(&scope, loop->options->query_ns);

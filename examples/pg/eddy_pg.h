@@ -17,24 +17,26 @@
  * of its own. Statements are prepared when a connection first runs them.
  *
  * Calls that send statements return 0, or:
- *    -EBUSY       no connection within .wait_ns: all are in use, or the server refuses new ones.
- *                 Nothing was sent
- *    -ETIMEDOUT   .query_ns, or the server's statement_timeout, has passed
- *    -ECANCELED   the scope was cancelled
- *    -ECONNRESET  the connection broke; the server may have executed the statements
- *    -EEXIST      a unique or an exclusion constraint is violated
- *    -EAGAIN      serialization failure, deadlock, or a lock that another transaction holds (nowait,
- *                 lock_timeout): repeat the whole transaction
- *    -EINVAL      a value is malformed or out of range, or violates another constraint; a parameter
- *                 contains a NUL byte
- *    -EACCES      the role of the connection may not do this
- *    -ENOSPC      the server's disk is full
+ *    -EBUSY         no connection within .wait_ns: all are in use, or the server refuses new ones.
+ *                   Nothing was sent
+ *    -ETIMEDOUT     .query_ns, or the server's statement_timeout, has passed
+ *    -ECANCELED     the scope was cancelled
+ *    -ECONNABORTED  the connection broke, as when the server ends; the statements may have been
+ *                   executed
+ *    -EEXIST        a unique or an exclusion constraint is violated
+ *    -EAGAIN        serialization failure, deadlock, or a lock that another transaction holds
+ *                   (nowait, lock_timeout): repeat the whole transaction
+ *    -EINVAL        a value is malformed or out of range, or violates another constraint; a
+ *                   parameter contains a NUL byte
+ *    -EACCES        the role of the connection may not do this
+ *    -ENOSPC        the server's disk is full
  *    -ENOMEM
- *    -EIO         any other error of the server, such as a syntax error, with an ERROR record of
- *                 target "eddy::pg"
- * eddy_pg_error() and eddy_pg_sqlstate() say more. A query is never repeated once a byte of it may
- * have left. On a deadline or cancellation the server is asked to cancel the query, which takes at
- * most 250 ms more, and the connection is closed.
+ *    -EIO           any other error of the server, such as a syntax error, with an ERROR record of
+ *                   target "eddy::pg"
+ * eddy_pg_error() and eddy_pg_sqlstate() say more. A handler of eddy-http that returns -EBUSY,
+ * -ECONNABORTED or -EAGAIN answers 503. A query is never repeated once a byte of it may have left.
+ * On a deadline or cancellation the server is asked to cancel the query, which takes at most 250 ms
+ * more, and the connection is closed.
  *
  * Multi-statement texts and COPY are not supported; LISTEN is for eddy_pg_listen() only.
  */
@@ -219,7 +221,7 @@ const char *eddy_pg_sqlstate(const struct eddy_pg *pg);
  * use the pool meanwhile: it might wait for the connection that it holds. */
 EDDY_CHECKED int eddy_pg_begin(struct eddy_pg *pg, const char *sql, struct eddy_pg *ret_tx);
 
-/* Commit a transaction. Suspends. Return: as eddy_pg_query(), where -ECONNRESET, -ETIMEDOUT and
+/* Commit a transaction. Suspends. Return: as eddy_pg_query(), where -ECONNABORTED, -ETIMEDOUT and
  * -ECANCELED leave open whether it was committed; the error of the statement that aborted it. */
 EDDY_CHECKED int eddy_pg_commit(struct eddy_pg *tx);
 

@@ -209,7 +209,7 @@ class Routing(Shared):
         table = {
             404: 'ENOENT ENOTDIR', 403: 'EACCES', 409: 'EEXIST', 400: 'EINVAL EBADMSG EILSEQ ERANGE',
             413: 'EMSGSIZE EFBIG', 507: 'ENOSPC EDQUOT', 504: 'ETIMEDOUT',
-            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY', 500: 'EIO ENOMEM EBADF EPERM',
+            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY ECONNABORTED', 500: 'EIO ENOMEM EBADF EPERM',
         }
         for status, names in table.items():
             for name in names.split():

@@ -119,7 +119,7 @@ class Answers(Tour):
         table = {
             404: 'ENOENT ENOTDIR', 403: 'EACCES', 409: 'EEXIST', 400: 'EINVAL EBADMSG EILSEQ ERANGE',
             413: 'EMSGSIZE EFBIG', 507: 'ENOSPC EDQUOT', 504: 'ETIMEDOUT',
-            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY',
+            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY ECONNABORTED',
         }
         status_of = {getattr(errno, name): status for status, names in table.items() for name in names.split()}
         others = 0

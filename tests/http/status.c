@@ -47,11 +47,12 @@ Test(status, errors_have_statuses)
 	static const struct {
 		int error, status;
 	} cases[] = {
-		{ -ENOENT, 404 },     { -EACCES, 403 },        { -EEXIST, 409 },
-		{ -EINVAL, 400 },     { -EBADMSG, 400 },       { -EFBIG, 413 },
-		{ -ENOSPC, 507 },     { -ETIMEDOUT, 504 },     { -ECONNREFUSED, 502 },
-		{ -ECONNRESET, 502 }, { -EBUSY, 503 },         { -EIO, 500 },
-		{ -ENOMEM, 500 },     { -1, 500 } /* EPERM */, { -4096, 500 },
+		{ -ENOENT, 404 },     { -EACCES, 403 },    { -EEXIST, 409 },
+		{ -EINVAL, 400 },     { -EBADMSG, 400 },   { -EFBIG, 413 },
+		{ -ENOSPC, 507 },     { -ETIMEDOUT, 504 }, { -ECONNREFUSED, 502 },
+		{ -ECONNRESET, 502 }, { -EBUSY, 503 },     { -ECONNABORTED, 503 },
+		{ -EIO, 500 },        { -ENOMEM, 500 },    { -1, 500 } /* EPERM */,
+		{ -4096, 500 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -137,6 +137,7 @@ int eddyi_status_of(int error)
 		return 502;
 	case EAGAIN:
 	case EBUSY:
+	case ECONNABORTED:
 		return 503;
 	default:
 		return 500;
