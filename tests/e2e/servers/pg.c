@@ -1,34 +1,11 @@
-/* pg: uses examples/pg as programs do, a case of test_pg.py at a time.
- *
- *     pg CONNINFO CASE
- */
+/* pg: uses examples/pg as programs do, a case of test_pg.py at a time. */
+#include "pg_cases.h"
+
 #include <eddy/http.h>
-#include <eddy/runtime.h>
 #include <eddy/test.h>
 #include <dlfcn.h>
-#include <eddy_pg.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#define EXPECT(cond)                                                                               \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s: %s\n", EDDY_HERE, #cond);                             \
-			return -1;                                                                 \
-		}                                                                                  \
-	} while (0)
-#define EXPECT_EQ(found, wanted)                                                                   \
-	do {                                                                                       \
-		long long found_ = (found), wanted_ = (wanted);                                    \
-		if (found_ != wanted_) {                                                           \
-			fprintf(stderr, "%s: %s is %lld, not %lld\n", EDDY_HERE, #found, found_,   \
-				wanted_);                                                          \
-			return -1;                                                                 \
-		}                                                                                  \
-	} while (0)
-#define ROWS EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows
 
 /* In place of libc's: the name "hangs" is not resolved in time. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
@@ -40,50 +17,6 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 		sleep(30);
 	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
 	return real(node, service, hints, ret);
-}
-
-static const char *conninfo;
-static struct eddy_pg pool;
-
-static int open_with(struct eddy_pg_options options)
-{
-	eddy_pg_close(&pool);
-	options.conninfo = conninfo;
-	return eddy_pg_open(&options, &pool);
-}
-
-/* Ask for a number. Return: it; -errno. */
-static int64_t number(struct eddy_pg *from, const char *sql)
-{
-	ROWS rows = { 0 };
-	int64_t value;
-	int r = eddy_pg_query(from, &rows, sql, EDDY_PG());
-
-	if (r == 0)
-		r = eddy_pg_row(&rows, 0, EDDY_TO(&value));
-	return r < 0 ? r : value;
-}
-
-static int run_sql(struct eddy_pg *on, const char *sql)
-{
-	return eddy_pg_query(on, NULL, sql, EDDY_PG());
-}
-
-static bool is(struct eddy_str str, const char *z)
-{
-	return eddy_str_eq_z(str, z);
-}
-
-/* Wait until a query gives this number. */
-static int eventually(const char *sql, int64_t wanted)
-{
-	for (int i = 0; i < 100; i++) {
-		if (number(&pool, sql) == wanted)
-			return 0;
-		eddy_sleep(50 * EDDY_MS);
-	}
-	EXPECT_EQ(number(&pool, sql), wanted);
-	return 0;
 }
 
 static int types(void)
@@ -870,10 +803,7 @@ static int under_load(void)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(void);
-} cases[] = {
+static const struct pg_case cases[] = {
 	{ "types", types },
 	{ "structs", structs },
 	{ "shown", shown },
@@ -893,28 +823,10 @@ static const struct {
 	{ "refused", refused },
 	{ "malformed", malformed },
 	{ "load", under_load },
+	{ NULL, NULL },
 };
-
-static int run(void *arg)
-{
-	char **argv = arg;
-	int r = open_with((struct eddy_pg_options){ 0 });
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases) && r == 0; i++)
-		if (!strcmp(cases[i].name, argv[2]))
-			r = cases[i].run();
-	return r;
-}
 
 int main(int argc, char **argv)
 {
-	int r;
-
-	if (argc != 3)
-		return 2;
-	conninfo = argv[1];
-	eddy_log_text_subscribe();
-	r = eddy_run(NULL, run, argv);
-	eddy_pg_close(&pool);
-	return r < 0 ? 1 : 0;
+	return pg_main(argc, argv, cases);
 }
