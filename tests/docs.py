@@ -138,7 +138,7 @@ def check_security(tap, root):
 
 def declared(root):
     """The public names, those that macros make included."""
-    paths = glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h')) + [os.path.join(root, 'examples', 'pg', 'eddy_pg.h')]
+    paths = glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h')) + glob.glob(os.path.join(root, 'examples', 'pg', '*.h'))
     text = ''.join(open(path).read() for path in paths)
     names = set(re.findall(r'\beddy_\w+', text))
     verbs = re.findall(r'X\(owner, (\w+), "', text)

@@ -184,11 +184,13 @@ class Wraps:
             one.close()
 
 
-class Pg(Case):
+class PgCase(Case):
+    program = PROGRAM
+
     def start(self, case, *options, user='plain', host=None, port=None):
         conninfo = f'host={host or CLUSTER.folder} port={port or CLUSTER.port} user={user} dbname=postgres ' + ' '.join(options)
         env = dict(os.environ, HOME='/nonexistent')
-        process = subprocess.Popen([PROGRAM, conninfo, case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        process = subprocess.Popen([self.program, conninfo, case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=env)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -207,6 +209,8 @@ class Pg(Case):
     def setUp(self):
         CLUSTER.sql('drop owned by plain; grant all on schema public to plain; grant pg_signal_backend, pg_read_all_stats to plain')
 
+
+class Pg(PgCase):
     def test_types(self):
         self.case_runs('types')
 
@@ -282,3 +286,66 @@ class Pg(Case):
             time.sleep(0.2)
             CLUSTER.start()
         self.assertRegex(self.ends(process), r'^[1-9]\d* ok')
+
+
+class Jobs(PgCase):
+    program = PROGRAMS['pg_jobs']
+
+    def eventually(self, sql, wanted):
+        for _ in range(1000):
+            with contextlib.suppress(AssertionError):   # it may not run
+                if CLUSTER.sql(sql) == wanted:
+                    return
+            time.sleep(0.02)
+        self.assertEqual(CLUSTER.sql(sql), wanted)
+
+    def test_shown(self):
+        self.assertEqual(self.case_runs('shown'), 'mail to Ada\n')
+
+    def test_adds(self):
+        self.case_runs('adds')
+
+    def test_notifies(self):
+        self.case_runs('notifies')
+
+    def test_retries(self):
+        self.case_runs('retries')
+
+    def test_stops(self):
+        self.case_runs('stops')
+
+    def test_leases(self):
+        self.case_runs('leases')
+
+    def add_table(self, text):
+        CLUSTER.sql(f'create table {text}; alter table {text.split()[0]} owner to plain')
+
+    def test_shared(self):
+        self.add_table('done (a int, attempt int)')
+        self.case_runs('creates')
+        CLUSTER.sql("insert into eddy_jobs (kind, payload, run_at) select 'job', to_json(a), now() from generate_series(1, 1000) as a")
+        for process in [self.start('shares') for _ in range(2)]:
+            self.ends(process)
+        self.assertEqual(CLUSTER.sql('select count(*), count(distinct a), sum(attempt) from done'), '1000|1000|1000')
+
+    def test_periodic(self):
+        self.add_table('ticks (at timestamptz default now())')
+        for process in [self.start('periodic') for _ in range(2)]:
+            self.ends(process)
+        self.assertEqual(CLUSTER.sql('select count(distinct floor(extract(epoch from at) / 0.2)) - count(*) from ticks'), '0')
+        self.assertEqual(CLUSTER.sql('select count(*), max(attempts) from eddy_jobs'), '1|0')
+
+    def test_worker_is_killed(self):
+        process = self.start('holds')
+        self.eventually('select count(*) from begun', '1')
+        process.kill()
+        self.case_runs('shares')
+        self.assertEqual(CLUSTER.sql('select a, attempt from done'), '1|2')
+
+    def test_server_is_killed(self):
+        process = self.start('survives')
+        self.eventually('select count(*) > 3 from begun', 't')
+        CLUSTER.kill()
+        CLUSTER.start()
+        self.ends(process)
+        self.assertEqual(CLUSTER.sql('select count(distinct a) from done'), '8')
