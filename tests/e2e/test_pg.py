@@ -349,3 +349,17 @@ class Jobs(PgCase):
         CLUSTER.start()
         self.ends(process)
         self.assertEqual(CLUSTER.sql('select count(distinct a) from done'), '8')
+
+
+@unittest.skipUnless(os.path.exists(PROGRAMS['pg_sessions']), 'needs TLS')
+class Sessions(PgCase):
+    program = PROGRAMS['pg_sessions']
+
+    def test_sessions(self):
+        self.case_runs('sessions')
+
+    def test_expires(self):
+        self.case_runs('expires')
+
+    def test_unavailable(self):
+        self.case_runs('unavailable')
