@@ -124,6 +124,9 @@ static struct eddyi_figure sold[] = {
 	SOLD("pen"),
 };
 static struct eddyi_figure lost = { .name = "eddy_test_lost_total", .help = "Lost." };
+static struct eddyi_figure stock = {
+	.name = "eddy_test_stock_metres", .help = "Stock.", .is_gauge = true, .decimals = 3
+};
 /* Its name is that of no metric. */
 static struct eddyi_figure odd = { .name = "eddy test", .help = "Odd." };
 
@@ -139,9 +142,13 @@ Test(metric_own, are_those_of_other_layers_too)
 	/* Offered later, it is there from then on, and the others go on. */
 	eddyi_figure_offer(&odd, 1);
 	eddyi_figure_offer(&lost, 1);
+	eddyi_figure_offer(&stock, 1);
 	eddyi_figure_add(&sold[0], 1);
+	eddyi_figure_add(&stock, 2000);
+	eddyi_figure_add(&stock, -500);
 	cr_assert(zero(int, write_text(NULL)));
 	cr_expect(says("\neddy_test_lost_total 0\n"));
 	cr_expect(says("\neddy_test_sold_total{kind=\"book\"} 1\n"));
+	cr_expect(says("\n# TYPE eddy_test_stock_metres gauge\neddy_test_stock_metres 1.5\n"));
 	cr_expect_not(says("eddy test"));
 }

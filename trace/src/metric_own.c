@@ -307,7 +307,9 @@ static int declare_figure(const struct eddyi_figure *figure)
 		&(struct eddy_metric_options){
 			.name = figure->name,
 			.help = figure->help,
+			.type = figure->is_gauge ? EDDY_METRIC_GAUGE : EDDY_METRIC_COUNTER,
 			.labels = EDDY_METRIC_LABELS({ figure->label, figure->value }),
+			.decimals = figure->decimals,
 			.read = read_figure,
 			.arg = (void *)figure,
 		},

@@ -17,10 +17,10 @@
 	"eddy_websocket_bytes_total", "Bytes of frames of WebSockets, before TLS.", "direction"
 
 struct eddyi_figure eddyi_ws_figures[4] = {
-	{ MESSAGES, "received", 0, NULL, 0 },
-	{ BYTES, "received", 0, NULL, 0 },
-	{ MESSAGES, "sent", 0, NULL, 0 },
-	{ BYTES, "sent", 0, NULL, 0 },
+	{ MESSAGES, .value = "received" },
+	{ BYTES, .value = "received" },
+	{ MESSAGES, .value = "sent" },
+	{ BYTES, .value = "sent" },
 };
 
 /* A frame in a queue. */

@@ -20,9 +20,9 @@ void eddyi_figure_offer(struct eddyi_figure *figures, size_t count)
 		offer(&figures[i]);
 }
 
-void eddyi_figure_add(struct eddyi_figure *figure, uint64_t by)
+void eddyi_figure_add(struct eddyi_figure *figure, int64_t by)
 {
-	__atomic_fetch_add(&figure->count, by, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&figure->count, (uint64_t)by, __ATOMIC_RELAXED);
 }
 
 uint64_t eddyi_figure_read(const struct eddyi_figure *figure)
