@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <eddy/event.h>
+#include <eddy/internal/figure.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/log.h>
@@ -70,6 +71,29 @@ struct eddyi_pg_pool {
 	struct at_loop loops[EDDY_LOOPS_MAX]; /* untouched memory until its loop uses it */
 	char conninfo[];
 };
+
+enum { CONNECTIONS, USED, WAITING, WAITED, DONE, FAILED, BUSY, FIGURES };
+
+#define CALLS "eddy_pg_calls_total", "Calls that run statements, by outcome.", "outcome"
+static struct eddyi_figure figures[FIGURES] = {
+	[CONNECTIONS] = { "eddy_pg_connections", "Connections to PostgreSQL.", .is_gauge = true },
+	[USED] = { "eddy_pg_connections_used", "Connections in use.", .is_gauge = true },
+	[WAITING] = { "eddy_pg_waiting", "Calls that wait for a connection.", .is_gauge = true },
+	[WAITED] = { "eddy_pg_wait_seconds_total", "Time of these waits.", .decimals = 9 },
+	[DONE] = { CALLS, .value = "ok" },
+	[FAILED] = { CALLS, .value = "failed" },
+	[BUSY] = { CALLS, .value = "busy" },
+};
+
+static void count(int figure, int64_t by)
+{
+	eddyi_figure_add(&figures[figure], by);
+}
+
+static void count_call(int r)
+{
+	count(r == 0 ? DONE : r == -EBUSY ? BUSY : FAILED, 1);
+}
 
 static struct at_loop *here(const struct eddy_pg *pg)
 {
@@ -161,6 +185,7 @@ static void conn_free(void *arg)
 {
 	struct eddyi_pg_conn *conn = arg;
 
+	count(CONNECTIONS, -1);
 	PQfinish(conn->pg);
 	while (conn->prepared)
 		free(conn->texts[--conn->prepared]);
@@ -206,6 +231,7 @@ static int conn_new(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 
 	if (!conn)
 		return fail(loop, -ENOMEM, "out of memory");
+	count(CONNECTIONS, 1);
 	strcpy(conn->conninfo, options->conninfo);
 	conn->texts = calloc(options->statements_max + 1, sizeof(*conn->texts));
 	r = conn->texts ? 0 : -ENOMEM;
@@ -475,6 +501,7 @@ int eddy_pg_open(const struct eddy_pg_options *options, struct eddy_pg *ret_pg)
 #undef DEFAULT
 	if (pool->options.unprepared)
 		pool->options.statements_max = 0;
+	eddyi_figure_offer(figures, FIGURES);
 	*ret_pg = (struct eddy_pg){ .pool = pool };
 	return 0;
 }
@@ -562,17 +589,26 @@ static int take(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 {
 	struct eddy_scope scope;
 	bool permitted = eddy_semaphore_try_acquire(&loop->permits, 1) == 0;
+	uint64_t began;
 	int r, ended;
 
-	if (permitted && (*ret_conn = take_idle(loop)))
+	if (permitted && (*ret_conn = take_idle(loop))) {
+		count(USED, 1);
 		return 0;
+	}
+	count(WAITING, 1);
+	began = eddy_now();
 	scope_begin(&scope, loop->options->wait_ns);
 	if (!permitted)
 		permitted = eddy_semaphore_acquire(&loop->permits, 1) == 0;
 	r = permitted ? find_conn(loop, ret_conn) : -ECANCELED;
 	ended = eddy_scope_end(&scope);
-	if (r == 0)
+	count(WAITING, -1);
+	count(WAITED, (int64_t)(eddy_now() - began));
+	if (r == 0) {
+		count(USED, 1);
 		return 0;
+	}
 	if (permitted)
 		eddy_semaphore_release(&loop->permits, 1);
 	if (ended != -ETIMEDOUT)
@@ -604,6 +640,7 @@ static void give_back(struct at_loop *loop, struct eddyi_pg_conn *conn)
 		conn_free(oldest);
 	}
 	eddy_semaphore_release(&loop->permits, 1);
+	count(USED, -1);
 	eddy_event_set(&loop->changed);
 }
 
@@ -631,13 +668,14 @@ int eddy_pg_pipeline(struct eddy_pg *pg, struct eddy_pg_statement *list, size_t 
 			return fail(loop, -EINVAL, "a parameter has a NUL byte, or is the 65th");
 	do {
 		if (!pg->conn && (r = take(loop, &conn)) < 0)
-			return r;
+			break;
 		r = run(loop, conn, list, count);
 		if (!pg->conn)
 			give_back(loop, conn);
 		if (r == -ESTALE)
 			drop_idle(loop); /* they have prepared the same */
 	} while (r == -ESTALE && !pg->conn && ++runs < 2);
+	count_call(r);
 	return r == -ESTALE ? -EAGAIN : r;
 }
 
@@ -786,8 +824,10 @@ int eddy_pg_begin(struct eddy_pg *pg, const char *sql, struct eddy_pg *ret_tx)
 	struct eddy_pg tx = { .pool = pg->pool };
 	int r = take(here(pg), &tx.conn);
 
-	if (r < 0)
+	if (r < 0) {
+		count_call(r);
 		return r;
+	}
 	r = eddy_pg_query(&tx, NULL, sql ? sql : "begin", EDDY_PG());
 	if (r < 0)
 		give_back(here(pg), tx.conn);

@@ -38,6 +38,10 @@
  * On a deadline or cancellation the server is asked to cancel the query, which takes at most 250 ms
  * more, and the connection is closed.
  *
+ * Metrics of the process: eddy_pg_connections, which includes those of listeners and those that are
+ * being made; eddy_pg_connections_used; eddy_pg_waiting; eddy_pg_wait_seconds_total;
+ * eddy_pg_calls_total by outcome: ok, failed and busy (-EBUSY).
+ *
  * Multi-statement texts and COPY are not supported; LISTEN is for eddy_pg_listen() only.
  */
 #ifndef EDDY_PG_H

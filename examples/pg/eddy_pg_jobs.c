@@ -98,16 +98,16 @@ struct run {
 	struct eddy_scope scope;
 };
 
-enum outcome { DONE, RETRIED, FAILED, RETURNED, LOST, OUTCOMES };
+enum outcome { DONE, RETRIED, FAILED, RETURNED, LOST, RUNNING, FIGURES };
 
-#define COUNTED(outcome)                                                                           \
-	{                                                                                          \
-		.name = "eddy_pg_job_runs_total", .help = "Runs of jobs, by outcome.",             \
-		.label = "outcome", .value = (outcome)                                             \
-	}
-static struct eddyi_figure counted[OUTCOMES] = {
-	COUNTED("done"),     COUNTED("retried"), COUNTED("failed"),
-	COUNTED("returned"), COUNTED("lost"),
+#define RUNS "eddy_pg_job_runs_total", "Runs of jobs, by outcome.", "outcome"
+static struct eddyi_figure figures[FIGURES] = {
+	[DONE] = { RUNS, .value = "done" },
+	[RETRIED] = { RUNS, .value = "retried" },
+	[FAILED] = { RUNS, .value = "failed" },
+	[RETURNED] = { RUNS, .value = "returned" },
+	[LOST] = { RUNS, .value = "lost" },
+	[RUNNING] = { "eddy_pg_jobs_running", "Jobs that run.", .is_gauge = true },
 };
 
 /* Renew the lease until the run has ended. Cancel it if the lease ends first. */
@@ -184,6 +184,7 @@ static void run_job(struct run *run)
 	enum outcome outcome = LOST;
 	int r = -EOWNERDEAD; /* the workers of all attempts */
 
+	eddyi_figure_add(&figures[RUNNING], 1);
 	eddy_scope_begin(&run->scope, &options);
 	if (run->job.attempt <= attempts_max(run))
 		r = eddy_scope_spawn(&run->scope, "renew", renew, run);
@@ -196,7 +197,8 @@ static void run_job(struct run *run)
 	if (outcome == LOST)
 		eddy_warn(TARGET, "job %lld (%s) runs again: its lease has ended",
 			  (long long)run->job.id, kind->name);
-	eddyi_figure_add(&counted[outcome], 1);
+	eddyi_figure_add(&figures[outcome], 1);
+	eddyi_figure_add(&figures[RUNNING], -1);
 }
 
 /* ---- workers ---- */
@@ -325,7 +327,7 @@ static int queue_init(struct queue *queue)
 		return -EINVAL;
 	eddy_mutex_init(&queue->looks);
 	eddy_event_init(&queue->stops);
-	eddyi_figure_offer(counted, OUTCOMES);
+	eddyi_figure_offer(figures, FIGURES);
 	return eddy_chan_init(&queue->news, sizeof(struct eddy_pg_notification), 1);
 }
 

@@ -15,8 +15,8 @@
  * the database dies, another worker takes the job when the lease has ended. A job may thus have
  * been executed, in part or in whole, when it runs again: make it idempotent.
  *
- * The metric eddy_pg_job_runs_total counts runs by their outcome: done, retried, failed, returned (at
- * shutdown) and lost (the lease has ended).
+ * Metrics: eddy_pg_jobs_running; eddy_pg_job_runs_total by outcome: done, retried, failed, returned
+ * (at shutdown) and lost (the lease has ended).
  */
 #ifndef EDDY_PG_JOBS_H
 #define EDDY_PG_JOBS_H

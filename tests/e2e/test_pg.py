@@ -241,6 +241,9 @@ class Pg(PgCase):
     def test_full(self):
         self.case_runs('full')
 
+    def test_metrics(self):
+        self.case_runs('metrics')
+
     def test_replaced(self):
         self.case_runs('replaced')
 

@@ -575,6 +575,38 @@ static int full(void)
 		"select count(*) from pg_stat_activity where backend_type = 'client backend'", 1);
 }
 
+static int metrics(void)
+{
+	struct eddy_scope scope;
+	struct eddy_pg tx;
+
+	EXPECT_EQ(
+		open_with((struct eddy_pg_options){ .connections_max = 1, .wait_ns = EDDY_SECOND }),
+		0);
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&pool, "select 1"), -EBUSY);
+	EXPECT_EQ(run_sql(&tx, "select 1 / 0"), -EINVAL);
+	EXPECT(counts("eddy_pg_calls_total{outcome=\"ok\"} 1\n"));
+	EXPECT(counts("eddy_pg_calls_total{outcome=\"failed\"} 1\n"));
+	EXPECT(counts("eddy_pg_calls_total{outcome=\"busy\"} 1\n"));
+	EXPECT(counts("eddy_pg_wait_seconds_total ") && !counts("eddy_pg_wait_seconds_total 0"));
+	eddy_pg_end(&tx);
+	EXPECT(counts("eddy_pg_connections 1\n") && counts("eddy_pg_connections_used 0\n"));
+	EXPECT_EQ(open_with((struct eddy_pg_options){ .connections_max = 1 }), 0);
+	EXPECT(counts("eddy_pg_connections 0\n"));
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "sleep", sleeps, NULL);
+	for (int i = 0; i < 400 && !counts("eddy_pg_connections_used 1\n"); i++)
+		eddy_sleep(50 * EDDY_MS);
+	EXPECT(counts("eddy_pg_waiting 2\n") && counts("eddy_pg_connections_used 1\n"));
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	EXPECT(counts("eddy_pg_waiting 0\n") && counts("eddy_pg_connections_used 0\n"));
+	EXPECT(counts("eddy_pg_connections 0\n"));
+	return 0;
+}
+
 /* Connections that the server has closed are replaced before anything is sent. */
 static int replaced(void)
 {
@@ -814,6 +846,7 @@ static const struct pg_case cases[] = {
 	{ "listens", listens },
 	{ "cancels", cancels },
 	{ "full", full },
+	{ "metrics", metrics },
 	{ "replaced", replaced },
 	{ "crowded", crowded },
 	{ "silent", silent },

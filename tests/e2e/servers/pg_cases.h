@@ -5,6 +5,7 @@
 #ifndef PG_CASES_H
 #define PG_CASES_H
 
+#include <eddy/metric.h>
 #include <eddy/runtime.h>
 #include <eddy_pg.h>
 #include <stdio.h>
@@ -71,6 +72,20 @@ static inline int eventually(const char *sql, int64_t wanted)
 	}
 	EXPECT_EQ(number(&pool, sql), wanted);
 	return 0;
+}
+
+/* Find a line in the metrics of the process. */
+static inline bool counts(const char *line)
+{
+	bool is_there = false;
+	size_t len;
+	char *text;
+
+	if (eddy_metric_text(&text, &len) == 0) {
+		is_there = strstr(text, line);
+		free(text);
+	}
+	return is_there;
 }
 
 struct pg_case {

@@ -2,7 +2,6 @@
 #include "pg_cases.h"
 
 #include <eddy/json_text.h>
-#include <eddy/metric.h>
 #include <eddy_pg_jobs.h>
 #include <unistd.h>
 
@@ -209,19 +208,6 @@ static int fails(const struct eddy_pg_job *job, void *arg)
 	if (times == 8)
 		return eddy_sleep(3600 * EDDY_SECOND);
 	return (int)job->attempt > times ? 0 : -EIO;
-}
-
-static bool counts(const char *line)
-{
-	bool is_there = false;
-	size_t len;
-	char *text;
-
-	if (eddy_metric_text(&text, &len) == 0) {
-		is_there = strstr(text, line);
-		free(text);
-	}
-	return is_there;
 }
 
 static int retries(void)
