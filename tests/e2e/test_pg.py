@@ -317,6 +317,9 @@ class Jobs(PgCase):
     def test_stops(self):
         self.case_runs('stops')
 
+    def test_serves(self):
+        self.case_runs('serves')
+
     def test_leases(self):
         self.case_runs('leases')
 

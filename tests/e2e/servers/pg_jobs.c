@@ -1,6 +1,7 @@
 /* pg_jobs: the job queue of examples/pg, a case of test_pg.py at a time. */
 #include "pg_cases.h"
 
+#include <eddy/app.h>
 #include <eddy/json_text.h>
 #include <eddy_pg_jobs.h>
 #include <unistd.h>
@@ -310,6 +311,38 @@ static int stops(void)
 	return 0;
 }
 
+static struct eddy_app *app;
+
+static int shut_down(const struct eddy_pg_job *job, void *arg)
+{
+	eddy_app_shutdown(app);
+	return insert(job, arg);
+}
+
+/* An app ends when its jobs have ended. */
+static int serves(void)
+{
+	const struct eddy_pg_job_kind kinds[] = {
+		{ .name = "job", .run = shut_down, .arg = (void *)300 }, { .name = NULL }
+	};
+	struct eddy_pg_jobs jobs = {
+		.pg = &pool, .kinds = kinds, .concurrency = 1, .grace_ns = 30 * EDDY_SECOND
+	};
+
+	EXPECT_EQ(tables(), 0);
+	EXPECT_EQ(run_sql(&pool, "insert into eddy_jobs (kind, payload, run_at) select 'job', "
+				 "'1', now() from generate_series(1, 2)"),
+		  0);
+	app = eddy_app_new();
+	eddy_app_add_bind(app, "127.0.0.1:0", NULL);
+	eddy_app_add_task(app, "jobs", eddy_pg_jobs_run, &jobs);
+	EXPECT_EQ(eddy_app_run(app), 0);
+	eddy_app_free(app);
+	EXPECT_EQ(number(&pool, "select count(*) from done"), 1);
+	EXPECT_EQ(number(&pool, "select count(*) from eddy_jobs where runs = 0"), 1);
+	return 0;
+}
+
 /* A lease is renewed; a run that has lost it is cancelled. */
 static int leases(void)
 {
@@ -359,8 +392,9 @@ static int survives(void)
 static const struct pg_case cases[] = {
 	{ "shown", shown },       { "creates", creates },   { "shares", shares },
 	{ "adds", adds },         { "notifies", notifies }, { "retries", retries },
-	{ "periodic", periodic }, { "stops", stops },       { "leases", leases },
-	{ "holds", holds },       { "survives", survives }, { NULL, NULL },
+	{ "periodic", periodic }, { "stops", stops },       { "serves", serves },
+	{ "leases", leases },     { "holds", holds },       { "survives", survives },
+	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
