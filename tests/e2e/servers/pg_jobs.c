@@ -349,16 +349,17 @@ static int leases(void)
 	const struct eddy_pg_job_kind kinds[] = {
 		{ .name = "job", .run = sleeps, .arg = (void *)3600000 }, { .name = NULL }
 	};
-	struct eddy_pg_jobs jobs = { .pg = &pool, .kinds = kinds, .lease_ns = 1500 * EDDY_MS };
+	struct eddy_pg_jobs jobs = { .pg = &pool, .kinds = kinds, .lease_ns = 3 * EDDY_SECOND };
 	struct eddy_scope scope;
 
 	EXPECT_EQ(tables(), 0);
 	EXPECT_EQ(eddy_pg_jobs_add(&pool, &(struct eddy_pg_new_job){ .kind = "job" }), 0);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "jobs", eddy_pg_jobs_run, &jobs);
-	EXPECT_EQ(eventually("select count(*) from eddy_jobs where run_at > created_at + interval "
-			     "'2 seconds'",
-			     1),
+	EXPECT_EQ(eventually(
+			  "select count(*) from eddy_jobs where runs = 1 and run_at > created_at + "
+			  "interval '3.5 seconds'",
+			  1),
 		  0);
 	/* As another worker would. */
 	EXPECT_EQ(run_sql(&pool, "update eddy_jobs set runs = runs + 1, run_at = 'infinity'"), 0);
