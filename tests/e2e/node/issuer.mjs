@@ -2,6 +2,7 @@
 //
 //   issuer.mjs oidc PORT KID ALG…  oidc-provider. It has a key for each algorithm's family, "KID-ALG". Whoever asks for
 //                                  the resource URL/ALG is given a token for URL, signed by ALG; else by the first one
+//   issuer.mjs login PORT REDIRECT  oidc-provider with its pages for logins, and the client "shop" that is sent back to REDIRECT
 //   issuer.mjs mock                oauth2-mock-server, with a kid of its own
 
 import crypto from 'node:crypto';
@@ -65,6 +66,22 @@ async function oidc(port, kid, ...algs) {
 	return issuer;
 }
 
+async function login(port, redirect) {
+	console.info = console.warn = () => {};
+	const { default: Provider } = await load('oidc-provider');
+	const provider = new Provider(`http://127.0.0.1:${port}`, {
+		jwks: { keys: [makeKey('RS256', 'login')] },
+		clients: [{
+			client_id: 'shop', client_secret: 'a secret & more', token_endpoint_auth_method: 'client_secret_post',
+			application_type: 'native', redirect_uris: [redirect], response_types: ['code'],
+			grant_types: ['authorization_code'],
+		}],
+	});
+	const server = http.createServer(provider.callback());
+	await new Promise(done => server.listen({ port, host: '127.0.0.1', reusePort: true }, done));
+	return provider.issuer;
+}
+
 async function mock() {
 	const { OAuth2Server } = await load('oauth2-mock-server');
 	const server = new OAuth2Server();
@@ -76,6 +93,6 @@ async function mock() {
 }
 
 const [kind, ...args] = process.argv.slice(2);
-const url = await { oidc, mock }[kind](...args);
+const url = await { oidc, login, mock }[kind](...args);
 process.stdin.on('end', () => process.exit()).resume();
 console.log(`at ${url}`);
