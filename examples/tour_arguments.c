@@ -1,8 +1,6 @@
 /* Text, JSON and numbers from the path, the query and the body. */
 #include "tour.h"
 
-#include <eddy/openapi.h>
-
 /* GET /hello */
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {

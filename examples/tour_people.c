@@ -1,8 +1,6 @@
 /* JSON into structs and back by tables of members, and the document of the whole interface. */
 #include "tour.h"
 
-#include <eddy/openapi.h>
-
 struct address {
 	struct eddy_str street;
 	struct eddy_str zip;

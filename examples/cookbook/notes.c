@@ -17,7 +17,6 @@
  *             "operationId": "delete_notes_id",
  */
 #include <eddy/http.h>
-#include <eddy/openapi.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

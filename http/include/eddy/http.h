@@ -37,6 +37,7 @@
 #include <eddy/health.h>
 #include <eddy/log.h>
 #include <eddy/open_files.h>
+#include <eddy/openapi.h>
 #include <eddy/part.h>
 #include <eddy/peer.h>
 #include <eddy/rate_limit.h>
