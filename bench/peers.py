@@ -78,12 +78,12 @@ def installed(say):
             say(f'{peer.name} is not installed, and left out')
 
 
-def built_go(bench):
-    """peers/server.go as a program, which stays for the next run."""
-    folder = os.path.join(bench.builds['eddy'], 'bench')
-    program, source = os.path.join(folder, 'peer-go'), os.path.join(CONFIGS, 'server.go')
+def built_go(folder, source='server.go', name='peer-go'):
+    """A source of peers/ as a program in a build folder, which stays for the next run. It may import Debian's packages."""
+    folder = os.path.join(folder, 'bench')
+    program, source = os.path.join(folder, name), os.path.join(CONFIGS, source)
     if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(source):
-        env = dict(os.environ, GO111MODULE='off', CGO_ENABLED='0', GOCACHE=os.path.join(folder, 'go-cache'))
+        env = dict(os.environ, GO111MODULE='off', GOPATH='/usr/share/gocode', CGO_ENABLED='0', GOCACHE=os.path.join(folder, 'go-cache'))
         done = subprocess.run([which('go'), 'build', '-o', program, source], env=env, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError('go build: ' + done.stderr)
@@ -116,7 +116,7 @@ def start(bench, peer, work, key=None, http2=False):
         with open(path, 'wb') as file:
             file.write(HELLO)
     command = Template(peer.command).substitute(words).split()
-    command[0] = built_go(bench) if peer.name == 'go' else peer.program
+    command[0] = built_go(bench.builds['eddy']) if peer.name == 'go' else peer.program
     server = bench.start(peer.name, command, port, PATHS[work], has_workers=peer.has_workers, env=peer.env, certificate=certificate,
                          http2=http2)
     server.version, server.uploads = peer.asked_version(), words['uploads']

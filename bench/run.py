@@ -11,6 +11,7 @@
     run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
     run.py auth                 what bearer tokens cost, see guarded.py
     run.py ws                   what WebSockets cost, see ws.py
+    run.py pg                   what queries of PostgreSQL cost, see pg.py
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -40,6 +41,7 @@ import guarded
 import network
 import pieces
 import peers
+import pg
 import readme
 import served
 import timeline
@@ -348,7 +350,7 @@ def smoke(args):
     """What works of the bench, as TAP."""
     failed = number = 0
     for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke,
-                 ws.smoke):
+                 ws.smoke, pg.smoke):
         for name, wrong in part(args.build):
             number += 1
             failed += bool(wrong)
@@ -358,7 +360,7 @@ def smoke(args):
     return 1 if failed else 0
 
 
-PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'ws': ws.main, 'tracing': traced.main, 'auth': guarded.main,
+PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'ws': ws.main, 'pg': pg.main, 'tracing': traced.main, 'auth': guarded.main,
          'compress': lambda words: micro.main(['codec', *words])}
 
 
