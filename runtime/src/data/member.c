@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 /* A value of any type. */
+/* Members whose values are kept until all are checked. The others are read again. */
+#define KEPT_MAX 16
+
 union any {
 	struct eddy_str str;
 	int64_t integer;
@@ -260,16 +263,18 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 		       size_t count, void *ret_target, char *ret_why)
 {
 	char *target = ret_target;
-	bool present;
+	union any kept[KEPT_MAX], more;
+	bool present[KEPT_MAX], is_more;
 	int r;
 
 	/* Check all members first, so that the target is unchanged on failure. */
 	for (size_t i = 0; i < count; i++) {
-		union any any;
+		union any *any = i < KEPT_MAX ? &kept[i] : &more;
+		bool *is_present = i < KEPT_MAX ? &present[i] : &is_more;
 
-		r = read_member(source, &members[i], &any, &present);
-		if (r == 0 && present)
-			r = eddyi_member_check(&members[i], &any);
+		r = read_member(source, &members[i], any, is_present);
+		if (r == 0 && *is_present)
+			r = eddyi_member_check(&members[i], any);
 		if (r == -EDOM || r == -ENOMEM)
 			return r;
 		if (r < 0) {
@@ -278,9 +283,15 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
-		read_member(source, &members[i], target + members[i].offset, &present);
+		void *at = target + members[i].offset;
+
+		if (i < KEPT_MAX)
+			memcpy(at, &kept[i], sizes[members[i].type]);
+		else
+			read_member(source, &members[i], at, &is_more);
 		if (members[i].present)
-			*(bool *)(target + members[i].present - 1) = present;
+			*(bool *)(target + members[i].present - 1) = i < KEPT_MAX ? present[i] :
+										    is_more;
 	}
 	return 0;
 }
