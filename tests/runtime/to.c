@@ -70,6 +70,14 @@ Test(to, others)
 	PARSE(double, "1e999", -ERANGE, 0);
 	PARSE(double, "1.5x", -EINVAL, 0);
 	PARSE(double, "-", -EINVAL, 0);
+	PARSE(double, ".", -EINVAL, 0);
+	PARSE(double, "1.2.3", -EINVAL, 0);
+	PARSE(double, "-0.1", 0, -0.1);
+	PARSE(double, ".5", 0, 0.5);
+	PARSE(double, "5.", 0, 5);
+	PARSE(double, "123456789.012345", 0, 123456789.012345);
+	PARSE(double, "9007199254740993", 0, 9007199254740993.0);
+	PARSE(double, "0.00000000000000000001", 0, 1e-20);
 	cr_expect(eq(int, eddy_to_parse(EDDY_TO(&flag), eddy_str_from("true")), 0));
 	cr_expect(flag);
 	cr_expect(eq(int, eddy_to_parse(EDDY_TO(&flag), eddy_str_from("1")), -EINVAL));

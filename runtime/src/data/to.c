@@ -52,12 +52,38 @@ static int parse_integer(struct eddy_to to, struct eddy_str text)
 	return eddyi_to_integer(to, is_negative, magnitude);
 }
 
+/* Parse a number of few digits without an exponent, as strtod() does. Return: whether it is one. */
+static bool parse_short_double(struct eddy_str text, double *ret_value)
+{
+	size_t sign = text.len && text.ptr[0] == '-', point = text.len;
+	uint64_t digits = 0;
+
+	if (text.len > 16 || text.len == sign)
+		return false;
+	for (size_t i = sign; i < text.len; i++) {
+		if (text.ptr[i] == '.' && point == text.len && text.len > sign + 1)
+			point = i;
+		else if (text.ptr[i] >= '0' && text.ptr[i] <= '9')
+			digits = 10 * digits + (uint64_t)(text.ptr[i] - '0');
+		else
+			return false;
+	}
+	if (!eddyi_f64_scale(digits, point < text.len ? (int)(point + 1) - (int)text.len : 0,
+			     ret_value))
+		return false;
+	if (sign)
+		*ret_value = -*ret_value;
+	return true;
+}
+
 /* Parse a decimal number, without hexadecimal, infinity, NaN and surrounding bytes. */
 static int parse_double(struct eddy_str text, double *ret_value)
 {
 	char copy[64], *end;
 	double value;
 
+	if (parse_short_double(text, ret_value))
+		return 0;
 	if (!text.len || text.len >= sizeof(copy))
 		return -EINVAL;
 	for (size_t i = 0; i < text.len; i++)
