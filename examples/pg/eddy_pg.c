@@ -323,14 +323,15 @@ static int queue(struct eddyi_pg_conn *conn, struct eddy_pg_statement *statement
 	const char *values[EDDY_PG_PARAMS_MAX], *sql = statement->sql;
 	int count = (int)statement->params.count, ok = 1;
 	unsigned number = 0;
-	char name[16], *copies, *end;
-	size_t size = 1;
+	char name[EDDY_U64_SIZE], *copies = NULL, *end;
+	size_t size = 0;
 
 	for (int i = 0; i < count; i++)
-		size += statement->params.list[i].str.len + 1;
-	copies = end = malloc(size);
-	if (!copies)
+		if (statement->params.list[i].str.ptr)
+			size += statement->params.list[i].str.len + 1;
+	if (size && !(copies = malloc(size)))
 		return -ENOMEM;
+	end = copies;
 	for (int i = 0; i < count; i++) {
 		const struct eddy_pg_value *value = &statement->params.list[i];
 
@@ -346,7 +347,7 @@ static int queue(struct eddyi_pg_conn *conn, struct eddy_pg_statement *statement
 		number++;
 	statement->is_new = number == conn->prepared && number < statements_max &&
 			    (conn->texts[number] = strdup(sql));
-	snprintf(name, sizeof(name), "%u", number);
+	eddy_u64_format(number, name);
 	if (statement->is_new) {
 		conn->prepared++;
 		ok = PQsendPrepare(conn->pg, name, sql, 0, NULL);
@@ -390,8 +391,9 @@ static int receive(struct at_loop *loop, PGconn *pg, int *failed, struct eddy_pg
 		PQclear(result);
 		return r;
 	}
-	*ret_rows = (struct eddy_pg_rows){ result, (size_t)PQntuples(result),
-					   strtoull(PQcmdTuples(result), NULL, 10) };
+	*ret_rows = (struct eddy_pg_rows){ .result = result, .count = (size_t)PQntuples(result) };
+	ret_rows->affected = status == PGRES_TUPLES_OK ? ret_rows->count :
+							 strtoull(PQcmdTuples(result), NULL, 10);
 	return 0;
 }
 
@@ -525,7 +527,8 @@ void eddy_pg_close(struct eddy_pg *pg)
 	pg->pool = NULL;
 }
 
-/* Take an idle connection on which the server has sent nothing: neither an end nor its reason. */
+/* Take an idle connection on which the server has sent nothing: neither an end nor its reason. One
+ * that was given back in this turn of the loop has just been read. */
 static struct eddyi_pg_conn *take_idle(struct at_loop *loop)
 {
 	struct eddy_node *node;
@@ -534,7 +537,7 @@ static struct eddyi_pg_conn *take_idle(struct at_loop *loop)
 		struct eddyi_pg_conn *conn = eddy_of(node, struct eddyi_pg_conn, node);
 		struct pollfd fd = { PQsocket(conn->pg), POLLIN, 0 };
 
-		if (poll(&fd, 1, 0) == 0)
+		if (conn->since_ns == eddy_loop_now() || poll(&fd, 1, 0) == 0)
 			return conn;
 		conn_free(conn);
 	}
