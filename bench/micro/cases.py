@@ -163,11 +163,16 @@ UTF8 = Case('utf8', 'Whether text is UTF-8', [
 
 BODIES = ((10, 'a KiB'), (640, '64 KiB'))
 
+JSON_PEERS = (('jansson-{}', 'a tree of jansson', 1.0), ('yyjson-{}', 'a tree of yyjson', 0), ('go-{}', "Go's encoding/json", 0))
+
 JSON = Case('json', 'JSON into structs and back', [
-    Program(f'{how}-{items}', 'json', f'{how} {items} {{s}}') for items, _ in BODIES for how in ('read', 'jansson-read', 'write', 'jansson-write')
-], [Row(f'{verb} a body of {size}, a KiB', f'{how}-{items}', f'jansson-{how}-{items}', 'a tree of jansson', 1.0)
-    for how, verb in (('read', 'read'), ('write', 'write')) for items, size in BODIES],
-    'By tables of members, without a tree: objects of five members, a quarter of whose texts have escapes.')
+    Program(f'{key}-{items}', file, f'{words} {items} {{s}}')
+    for items, _ in BODIES for how in ('read', 'write')
+    for key, file, words in ((how, 'json', how), (f'jansson-{how}', 'json', f'jansson-{how}'), (f'yyjson-{how}', 'json-yyjson', how),
+                             (f'go-{how}', 'json-go', how))
+], [Row(f'{how} a body of {size}, a KiB' if goal else 'the same', f'{how}-{items}', f'{peer.format(how)}-{items}', beside, goal)
+    for how in ('read', 'write') for items, size in BODIES for peer, beside, goal in JSON_PEERS],
+    'By tables of members, without a tree: objects of five members, a quarter of whose texts have escapes. yyjson accepts duplicate names.')
 
 
 # What a token may take beside OpenSSL's bare verification. The other algorithms are wolfCrypt's.

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import machine
-from servers import Server, free_port, processors
+import peers
+from servers import Server, free_port, processors, which
 
 from . import cases, table
 
@@ -35,6 +36,20 @@ def say(text):
 
 def path_of(args, program):
     return os.path.join(args.build, 'bench', 'micro', 'micro-' + program.file)
+
+
+def build_peers(args):
+    """Of other libraries, those that are there."""
+    yyjson, program = os.environ.get('EDDY_YYJSON'), os.path.join(args.build, 'bench', 'micro', 'micro-json-yyjson')
+    if yyjson:
+        subprocess.run(['cc', '-O2', '-std=gnu11', '-I', yyjson, '-o', program, os.path.join(HERE, 'json_yyjson.c'), os.path.join(yyjson, 'yyjson.c')],
+                       check=True)
+    elif not os.path.exists(program):
+        say('yyjson is left out: EDDY_YYJSON is the folder of yyjson.c and yyjson.h')
+    if which('go'):
+        peers.built_go(args.build, '../micro/json.go', 'micro/micro-json-go')
+    else:
+        say('go is not installed, and left out')
 
 
 def run(command, cpu):
@@ -97,6 +112,8 @@ def main(arguments):
     args = parse(arguments)
     wanted = list(fitting(cases.chosen(args.names)))
     known = machine.facts()
+    if cases.JSON in wanted:
+        build_peers(args)
     results = []
     for number, case in enumerate(wanted, 1):
         samples = measure(args, case, lambda text, n=number, c=case: say(f'{n}/{len(wanted)} {c.name}: {text}'))

@@ -14,7 +14,7 @@ const ROW = 'select id, name, price, stock from items where id = $1';
 const UPDATE = 'update items set stock = stock + 1 where id = $1';
 const ITEMS = 10000;
 const PIPELINE = 20;
-const WARM_UP_MS = 500;
+const WARM_UP_MS = 3000;
 
 const pool = new pg.Pool({
   host, port: Number(port), user: 'test', database: 'postgres', max: Number(connections), pipeline: work === 'pipeline', idleTimeoutMillis: 0,
