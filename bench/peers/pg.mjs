@@ -14,7 +14,8 @@ const ROW = 'select id, name, price, stock from items where id = $1';
 const UPDATE = 'update items set stock = stock + 1 where id = $1';
 const ITEMS = 10000;
 const PIPELINE = 20;
-const WARM_UP_MS = 3000;
+// Fewer leave V8's optimizing compiler still at work.
+const WARM_UP_STATEMENTS = 10000;
 
 const pool = new pg.Pool({
   host, port: Number(port), user: 'test', database: 'postgres', max: Number(connections), pipeline: work === 'pipeline', idleTimeoutMillis: 0,
@@ -51,7 +52,7 @@ async function ask() {
 
 const cpu = () => { const { user, system } = process.cpuUsage(); return user + system; };
 const asking = Array.from({ length: Number(tasks) }, ask);
-await setTimeout(WARM_UP_MS);
+while (number < WARM_UP_STATEMENTS) await setTimeout(10);
 const before = { cpu: cpu(), wall: performance.now(), calls };
 await setTimeout(Number(seconds) * 1000);
 const count = calls - before.calls;
