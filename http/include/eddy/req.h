@@ -220,6 +220,10 @@ EDDY_API void *eddy_req_alloc(struct eddy_req *req, size_t size);
  * Return: NULL if `str.ptr` is NULL, or on allocation failure. */
 EDDY_API char *eddy_req_strdup(struct eddy_req *req, struct eddy_str str);
 
+/* Percent-encode a string as one segment of a path (RFC 3986 section 3.3), in request memory.
+ * Return: .ptr NULL on allocation failure. */
+EDDY_API struct eddy_str eddy_req_escape(struct eddy_req *req, struct eddy_str segment);
+
 EDDY_END_DECLS
 
 #endif

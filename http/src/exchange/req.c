@@ -5,6 +5,7 @@
 #include "text/base64.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <eddy/layer.h>
 #include <eddy/log.h>
 #include <errno.h>
@@ -379,6 +380,16 @@ void *eddy_req_alloc(struct eddy_req *req, size_t size)
 char *eddy_req_strdup(struct eddy_req *req, struct eddy_str str)
 {
 	return str.ptr ? (char *)eddyi_arena_dup(&req->arena, str).ptr : NULL;
+}
+
+struct eddy_str eddy_req_escape(struct eddy_req *req, struct eddy_str segment)
+{
+	char *text = segment.len < SIZE_MAX / 3 ? eddy_req_alloc(req, 3 * segment.len + 1) : NULL;
+
+	if (!text)
+		return eddy_str(NULL, 0);
+	*eddyi_percent_encode(text, segment, "-._~") = 0;
+	return eddy_str_from(text);
 }
 
 int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
