@@ -866,8 +866,16 @@ void eddy_pg_end(struct eddy_pg *tx)
 
 /* ---- notifications ---- */
 
+static int pass_on(const struct eddy_pg_listener *listener, const struct eddy_pg_notification *item)
+{
+	if (listener->to)
+		return eddy_chan_send(listener->to, item);
+	listener->fn(listener->arg, item);
+	return 0;
+}
+
 /* Pass on what has arrived. */
-static int deliver(PGconn *pg, struct eddy_chan *to)
+static int deliver(PGconn *pg, const struct eddy_pg_listener *listener)
 {
 	struct eddy_pg_notification item;
 	PGnotify *notify;
@@ -877,7 +885,7 @@ static int deliver(PGconn *pg, struct eddy_chan *to)
 		snprintf(item.channel, sizeof(item.channel), "%s", notify->relname);
 		snprintf(item.payload, sizeof(item.payload), "%s", notify->extra);
 		PQfreemem(notify);
-		r = eddy_chan_send(to, &item);
+		r = pass_on(listener, &item);
 	}
 	return r;
 }
@@ -898,8 +906,8 @@ static int listen_on(const struct eddy_pg_listener *listener, struct eddyi_pg_co
 		r = eddy_pg_query(&pg, NULL, sql, EDDY_PG());
 	}
 	if (r == 0)
-		r = eddy_chan_send(listener->to, &item);
-	while (r == 0 && (r = deliver(conn->pg, listener->to)) == 0) {
+		r = pass_on(listener, &item);
+	while (r == 0 && (r = deliver(conn->pg, listener)) == 0) {
 		scope_begin(&scope, PING_NS);
 		r = await(here(&pg), conn->pg, POLLIN);
 		/* Silence: look whether the server is still there. */

@@ -243,12 +243,14 @@ struct eddy_pg_notification {
 struct eddy_pg_listener {
 	struct eddy_pg *pg;
 	const char *const *channels; /* to listen on; ended by NULL, as by EDDY_LIST() */
-	struct eddy_chan *to;        /* gets each struct eddy_pg_notification */
+	struct eddy_chan *to;        /* gets each struct eddy_pg_notification; or else */
+	void (*fn)(void *arg, const struct eddy_pg_notification *item); /* is called; may suspend */
+	void *arg;
 };
 
 /* Listen on a connection of its own, beyond .connections_max, until the task is cancelled or the
- * channel is closed: eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener). Suspends. A
- * broken connection is made again. Notifications of the meantime are lost: each connection begins
+ * channel is closed: eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener), or as a task of
+ * an app. Suspends. A broken connection is made again. Notifications of the meantime are lost: each connection begins
  * with an item whose channel is "", on which the receiver reads its data afresh.
  * Return: -ECANCELED; -EPIPE. */
 int eddy_pg_listen(void *listener);

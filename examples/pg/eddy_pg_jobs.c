@@ -259,7 +259,7 @@ static int look(struct run *run, struct eddy_pg_rows *ret_rows)
 	struct queue *queue = run->queue;
 	struct eddy_pg_notification item;
 
-	while (!queue->stops.is_set) {
+	while (!queue->stops.is_set || queue->options.drain) {
 		uint64_t wait_ns = RETRY_NS;
 		int r = queue->has_periodic ? 0 : add_periodic(queue);
 
@@ -267,6 +267,8 @@ static int look(struct run *run, struct eddy_pg_rows *ret_rows)
 			r = take(run, ret_rows, &wait_ns);
 		if (r == 0)
 			return 0;
+		if (queue->stops.is_set)
+			break;
 		eddy_select((struct eddy_case[]){ eddy_case_event(&queue->stops),
 						  eddy_case_chan_recv(&queue->news, &item),
 						  eddy_case_after(wait_ns) },
@@ -334,8 +336,9 @@ static int queue_init(struct queue *queue)
 int eddy_pg_jobs_run(void *arg)
 {
 	struct queue queue = { .options = *(const struct eddy_pg_jobs *)arg };
-	struct eddy_pg_listener listener = { queue.options.pg, EDDY_LIST("eddy_jobs"),
-					     &queue.news };
+	struct eddy_pg_listener listener = { .pg = queue.options.pg,
+					     .channels = EDDY_LIST("eddy_jobs"),
+					     .to = &queue.news };
 	struct eddy_scope outer, workers, grace;
 	int r = queue_init(&queue);
 

@@ -87,10 +87,11 @@ struct eddy_pg_jobs {
 	uint64_t backoff_ns; /* after the first failure, doubled by each, up to 1 h; 50 to 100 % of it
 			      * at random; default 1 s */
 	uint64_t grace_ns;   /* for running jobs at shutdown; default 10 s */
+	bool drain; /* at shutdown run those that wait, too, if they are due; default: leave them */
 };
 
-/* Work until the scope is cancelled. Suspends. No job is taken any more then; running jobs have
- * .grace_ns to end. After that they are cancelled and given back to other workers at once, which does
+/* Work until the scope is cancelled. Suspends. No job is taken any more then, unless .drain is set;
+ * running jobs have .grace_ns to end. After that they are cancelled and given back to other workers at once, which does
  * not count as an attempt. A task for eddy_app_add_task() or eddy_scope_spawn(); it needs a listener's
  * connection, and those of the pool for moments only.
  * Return: -ECANCELED; -EINVAL if a name has a space, or all are longer than 2 KiB; -ENOMEM. */

@@ -143,7 +143,9 @@ static int birthday(struct eddy_pg *pg, int64_t id)
 static int watch(void *arg)
 {
 	EDDY_AUTO(eddy_chan_deinit) struct eddy_chan news = { 0 };
-	struct eddy_pg_listener listener = { arg, EDDY_LIST("greetings"), &news };
+	struct eddy_pg_listener listener = { .pg = arg,
+					     .channels = EDDY_LIST("greetings"),
+					     .to = &news };
 	struct eddy_pg_notification item;
 	struct eddy_scope scope;
 	int r = eddy_chan_init(&news, sizeof(item), 16);
@@ -458,7 +460,7 @@ static int listens(void)
 		"select count(pg_terminate_backend(pid)) from pg_stat_activity where query like 'listen%'";
 	char much[8001] = "";
 	EDDY_AUTO(eddy_chan_deinit) struct eddy_chan chan;
-	struct eddy_pg_listener listener = { &pool, channels, &chan };
+	struct eddy_pg_listener listener = { .pg = &pool, .channels = channels, .to = &chan };
 	struct eddy_scope scope;
 
 	EXPECT_EQ(eddy_chan_init(&chan, sizeof(struct eddy_pg_notification), 2), 0);
