@@ -1,0 +1,86 @@
+#include "dropbox.h"
+
+#define NAME_MAX_ 64
+
+struct user {
+	struct eddy_str name, email;
+	int64_t quota, used;
+	bool has_quota;
+};
+
+/* Of a user who is added, and of one who is shown. */
+static const struct eddy_member new_members[] = {
+	EDDY_MEMBER(struct user, name, .range = { 1, NAME_MAX_ }),
+	EDDY_MEMBER(struct user, email, .range = { 3, 200 }),
+	EDDY_MEMBER(struct user, quota, .range = { 1, 1e12L },
+		    .present = EDDY_PRESENT(struct user, has_quota)),
+};
+static const struct eddy_member user_members[] = {
+	EDDY_MEMBER(struct user, name),
+	EDDY_MEMBER(struct user, email),
+	EDDY_MEMBER(struct user, quota),
+	EDDY_MEMBER(struct user, used),
+};
+
+static int add_user(struct eddy_req *req, struct eddy_res *res)
+{
+	struct dropbox *box = eddy_req_context(req);
+	char path[sizeof("/users/") + 3 * NAME_MAX_];
+	struct user user;
+	int r = eddy_req_json_into(req, new_members, &user);
+
+	if (r < 0)
+		return r; /* the response lists what is wrong */
+	if (!user.has_quota)
+		user.quota = (int64_t)box->quota;
+	r = eddy_pg_query(&box->pg, NULL, "insert into users values ($1, $2, $3)",
+			  EDDY_PG(user.name, user.email, user.quota));
+	if (r == -EEXIST)
+		return eddy_res_problem(res, 409, "there is a user of this name");
+	if (r < 0)
+		return r; /* 503 if the database can't be reached */
+	snprintf(path, sizeof(path), "/users/%.*s", EDDY_FMT(eddy_req_escape(req, user.name)));
+	eddy_res_created(res, eddy_str_from(path));
+	user.has_quota = false; /* not sent back */
+	return eddy_res_json_from(res, new_members, &user);
+}
+
+static int show_user(struct eddy_req *req, struct eddy_res *res)
+{
+	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
+	struct dropbox *box = eddy_req_context(req);
+	struct eddy_str name;
+	struct user user;
+	int r;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	r = eddy_pg_one(&box->pg, &rows, user_members, &user,
+			"select *, (select coalesce(sum(size), 0)::bigint from files "
+			"where owner = users.name) as used from users where name = $1",
+			EDDY_PG(name));
+	return r < 0 ? r : eddy_res_json_from(res, user_members, &user);
+}
+
+static const struct eddy_operation add_user_operation = {
+	.summary = "Add a user",
+	.body = EDDY_SHAPE(struct user, new_members),
+	.responses = { { 201, "The user, without the quota.",
+			 EDDY_SHAPE(struct user, new_members) },
+		       { 409, "There is a user of this name." } },
+};
+static const struct eddy_operation show_user_operation = {
+	.summary = "Show a user",
+	.responses = { { 200, "The user.", EDDY_SHAPE(struct user, user_members) },
+		       { 404, "There is no such user." } },
+};
+
+void dropbox_map_users(struct dropbox *box)
+{
+	struct eddy_route *add = eddy_app_map_post(box->api, "/users", add_user);
+
+	eddy_app_authorize(add, eddy_roles("admin"));
+	eddy_route_describe(add, &add_user_operation);
+	eddy_route_describe(eddy_app_map_get(box->api, "/users/{name}", show_user),
+			    &show_user_operation);
+}
