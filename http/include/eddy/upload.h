@@ -74,6 +74,13 @@ EDDY_MULTIPART_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 					     const struct eddy_save_options *options,
 					     struct eddy_saved **ret_files);
 
+/* Compute the SHA-256 of an open regular file on the offload pool (worker threads for blocking
+ * calls), as lower-case digits with a NUL. Suspends.
+ * Return: 0; -EIO if it can't be read, or becomes shorter; -ECANCELED; -ENOMEM, also if eddy-http was
+ * built with -Dtls=disabled. */
+#define EDDY_SHA256_SIZE 65
+EDDY_API int eddy_file_sha256(int fd, char ret_hex[EDDY_SHA256_SIZE]);
+
 /* Remove the hidden files of unfinished uploads that a killed server left in a folder. Files of
  * running servers are kept; on a file system without locks, all are. Blocks: call it before the app
  * runs.

@@ -8,6 +8,7 @@
 #include <eddy/internal/outside.h>
 #include <eddy/internal/text.h>
 #include <eddy/offload.h>
+#include <eddy/upload.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -102,6 +103,21 @@ int eddyi_digest_of(int fd, uint64_t from, uint64_t len, unsigned algorithms,
 	for (unsigned i = 0; i < EDDYI_DIGEST_COUNT; i++)
 		eddyi_hash_free(hashing.hashes[i]);
 	free(hashing.buf);
+	return r;
+}
+
+int eddy_file_sha256(int fd, char ret_hex[EDDY_SHA256_SIZE])
+{
+	struct eddyi_digests digests;
+	struct stat st;
+	int r = eddyi_fstat_now(fd, &st);
+
+	if (r == 0)
+		r = eddyi_digest_of(fd, 0, (uint64_t)st.st_size,
+				    EDDYI_DIGEST_BIT(EDDYI_DIGEST_SHA256), &digests);
+	if (r == 0)
+		*eddyi_hex_format(digests.bytes[EDDYI_DIGEST_SHA256], EDDY_SHA256_SIZE / 2,
+				  ret_hex) = 0;
 	return r;
 }
 
