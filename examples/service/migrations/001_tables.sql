@@ -15,9 +15,13 @@ create table files (
 	unique (owner, name)
 );
 
--- Each change of a file is an event for its owner: "JSON OWNER".
+-- A new file is a job. Each change of a file is an event for its owner: "JSON OWNER".
 create function announce_file() returns trigger language plpgsql as $$
 begin
+	if tg_op = 'INSERT' then
+		insert into eddy_jobs (kind, payload, run_at) values ('checksum', to_json(new.id), now());
+		perform pg_notify('eddy_jobs', '');
+	end if;
 	perform pg_notify('files', case when new.sha256 is null
 		then format('{"id":%s,"state":"stored"} %s', new.id, new.owner)
 		else format('{"id":%s,"sha256":"%s"} %s', new.id, new.sha256, new.owner) end);

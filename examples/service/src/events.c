@@ -61,7 +61,7 @@ static const struct eddy_operation events_operation = {
 	.responses = { { 200, "Server-sent events.", .type = "text/event-stream" } },
 };
 
-void dropbox_map_events(struct dropbox *box)
+void dropbox_map_events(struct eddy_group *api)
 {
-	eddy_route_describe(eddy_app_map_get(box->api, "/events", get_events), &events_operation);
+	eddy_route_describe(eddy_app_map_get(api, "/events", get_events), &events_operation);
 }

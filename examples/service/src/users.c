@@ -1,40 +1,34 @@
 #include "dropbox.h"
 
-#define NAME_MAX_ 64
-
 struct user {
 	struct eddy_str name, email;
 	int64_t quota, used;
 	bool has_quota;
 };
 
-/* Of a user who is added, and of one who is shown. */
 static const struct eddy_member new_members[] = {
-	EDDY_MEMBER(struct user, name, .range = { 1, NAME_MAX_ }),
+	EDDY_MEMBER(struct user, name, .range = { 1, 64 }),
 	EDDY_MEMBER(struct user, email, .range = { 3, 200 }),
 	EDDY_MEMBER(struct user, quota, .range = { 1, 1e12L },
 		    .present = EDDY_PRESENT(struct user, has_quota)),
 };
-static const struct eddy_member user_members[] = {
-	EDDY_MEMBER(struct user, name),
-	EDDY_MEMBER(struct user, email),
-	EDDY_MEMBER(struct user, quota),
-	EDDY_MEMBER(struct user, used),
-};
+static const struct eddy_member user_members[] = { EDDY_MEMBER(struct user, name),
+						   EDDY_MEMBER(struct user, email),
+						   EDDY_MEMBER(struct user, quota),
+						   EDDY_MEMBER(struct user, used) };
 
-static int add_user(struct eddy_req *req, struct eddy_res *res)
+static int add(struct eddy_req *req, struct eddy_res *res)
 {
 	struct dropbox *box = eddy_req_context(req);
-	char path[sizeof("/users/") + 3 * NAME_MAX_];
+	char path[sizeof("/users/") + 3 * 64];
 	struct user user;
 	int r = eddy_req_json_into(req, new_members, &user);
 
 	if (r < 0)
-		return r; /* the response lists what is wrong */
-	if (!user.has_quota)
-		user.quota = (int64_t)box->quota;
+		return r; /* 400, with a list of what is wrong */
 	r = eddy_pg_query(&box->pg, NULL, "insert into users values ($1, $2, $3)",
-			  EDDY_PG(user.name, user.email, user.quota));
+			  EDDY_PG(user.name, user.email,
+				  user.has_quota ? user.quota : (int64_t)box->quota));
 	if (r == -EEXIST)
 		return eddy_res_problem(res, 409, "there is a user of this name");
 	if (r < 0)
@@ -45,42 +39,39 @@ static int add_user(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_json_from(res, new_members, &user);
 }
 
-static int show_user(struct eddy_req *req, struct eddy_res *res)
+static int show(struct eddy_req *req, struct eddy_res *res)
 {
 	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
 	struct dropbox *box = eddy_req_context(req);
 	struct eddy_str name;
 	struct user user;
-	int r;
+	int r = eddy_req_path(req, EDDY_TO(&name));
 
-	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
-		return 400;
-	r = eddy_pg_one(&box->pg, &rows, user_members, &user,
-			"select *, (select coalesce(sum(size), 0)::bigint from files "
-			"where owner = users.name) as used from users where name = $1",
-			EDDY_PG(name));
-	return r < 0 ? r : eddy_res_json_from(res, user_members, &user);
+	if (r == 0)
+		r = eddy_pg_one(&box->pg, &rows, user_members, &user,
+				"select *, (select coalesce(sum(size), 0)::bigint from files "
+				"where owner = users.name) as used from users where name = $1",
+				EDDY_PG(name));
+	return r < 0 ? r : eddy_res_json_from(res, user_members, &user); /* -ENOENT is 404 */
 }
 
-static const struct eddy_operation add_user_operation = {
+static const struct eddy_operation add_operation = {
 	.summary = "Add a user",
 	.body = EDDY_SHAPE(struct user, new_members),
-	.responses = { { 201, "The user, without the quota.",
-			 EDDY_SHAPE(struct user, new_members) },
-		       { 409, "There is a user of this name." } },
+	.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_members) },
+		       { 409, "There is a user of this name." } }
 };
-static const struct eddy_operation show_user_operation = {
+static const struct eddy_operation show_operation = {
 	.summary = "Show a user",
 	.responses = { { 200, "The user.", EDDY_SHAPE(struct user, user_members) },
-		       { 404, "There is no such user." } },
+		       { 404, "None." } }
 };
 
-void dropbox_map_users(struct dropbox *box)
+void dropbox_map_users(struct eddy_group *api)
 {
-	struct eddy_route *add = eddy_app_map_post(box->api, "/users", add_user);
+	struct eddy_route *route = eddy_app_map_post(api, "/users", add);
 
-	eddy_app_authorize(add, eddy_roles("admin"));
-	eddy_route_describe(add, &add_user_operation);
-	eddy_route_describe(eddy_app_map_get(box->api, "/users/{name}", show_user),
-			    &show_user_operation);
+	eddy_app_authorize(route, eddy_roles("admin"));
+	eddy_route_describe(route, &add_operation);
+	eddy_route_describe(eddy_app_map_get(api, "/users/{name}", show), &show_operation);
 }
