@@ -129,7 +129,7 @@ MEASURED = {'bench_load', 'bench_tls'}
 
 # They ask by clients of their own, or look at sockets, TLS and WebSockets.
 ONLY_HTTP1 = {'bench_compare', 'bench_load', 'bench_report', 'bench_tls', 'chaos', 'client', 'codec', 'compress_tree', 'get', 'greeting', 'h2',
-              'h2_abuse', 'h2_clients', 'h2_conformance', 'h2_limits', 'pg', 'proxy_protocol', 'put', 'real_clients', 'restless', 'technique', 'tls_points', 'tls_records', 'unkind', 'ws', 'ws_cases',
+              'h2_abuse', 'h2_clients', 'h2_conformance', 'h2_limits', 'pg', 'proxy_protocol', 'put', 'real_clients', 'restless', 'service', 'technique', 'tls_points', 'tls_records', 'unkind', 'ws', 'ws_cases',
               'ws_client', 'ws_unkind'}
 # A run without names makes every third test of these over HTTP/2: a tenth of all.
 OVER_HTTP2 = {'bodies', 'compression', 'decompression', 'digest', 'download', 'folders', 'parts', 'requests', 'resumable', 'tour_bodies',
