@@ -1,4 +1,4 @@
-"""Runs `./dev serve` and `./dev test` in fresh roots of Debian. Prints TAP; what the commands say goes to stderr as it comes.
+"""Runs `./dev serve`, the commands of examples/service/README.md and `./dev test` in fresh roots of Debian. Prints TAP; what the commands say goes to stderr as it comes.
 
     roots.py ROOT
 
@@ -31,6 +31,12 @@ def children_of(pid):
     with contextlib.suppress(FileNotFoundError), open(f'/proc/{pid}/task/{pid}/children') as file:
         return [int(child) for child in file.read().split()]
     return []
+
+
+def name_of(pid):
+    with contextlib.suppress(FileNotFoundError), open(f'/proc/{pid}/comm') as file:
+        return file.read().strip()
+    return None
 
 
 class Root(roots.Root):
@@ -83,18 +89,37 @@ class Root(roots.Root):
             wrong += f'exit status {process.returncode}\n'
         return wrong and wrong + ''.join(said[-40:])
 
-    def end(self, process):
-        """Send SIGTERM to the server, the innermost of the processes; all pass its exit status on."""
-        pid = process.pid
-        while children := children_of(pid):
-            pid = children[0]
+    def end(self, process, name=None):
+        """Send SIGTERM to the server, the innermost of the processes, or that of a name; all pass its exit status on."""
+        pids = [process.pid]
+        for pid in pids:
+            pids += children_of(pid)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
+            os.kill(next((pid for pid in pids if name_of(pid) == name), pids[-1]), signal.SIGTERM)
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def copy_service(self):
+        """Copy the service out of the tree, build, run and test it by the commands of its page. Return: what is wrong."""
+        with open(self.at('srv/eddy/examples/service/README.md')) as file:
+            install, use = re.findall(r'^```console\n(.*?)^```', file.read(), re.M | re.S)[:2]
+        if self.release == 'bookworm':
+            install = install.replace('libllhttp-dev', 'node-llhttp')
+        begin, run, test = 'apt-get update\n' + install.replace('sudo apt-get', 'apt-get -y'), *use.splitlines()
+        said = []
+        process = self.start('sh', '-ec', re.sub(r'^\$ ', '', f'{begin}{run}', flags=re.M), folder='/srv')
+        for line in self.lines(process):
+            said.append(line)
+            if 'Listening on' in line:
+                self.end(process, 'dropbox')
+        if process.wait() or 'Listening on' not in ''.join(said):
+            return f'{run}: exit status {process.returncode}\n' + ''.join(said[-40:])
+        process = self.start('sh', '-ec', test.removeprefix('$ '), folder='/srv/mine')
+        said = list(self.lines(process))
+        return f'{test}: exit status {process.returncode}\n' + ''.join(said[-40:]) if process.wait() else ''
 
     def test(self):
         """Return: the sums, and the failures."""
@@ -115,6 +140,7 @@ def run(tap, root):
         return
     before = tap.failed
     tap.check(f'{root.shown}: ./dev serve', root.serve())
+    tap.check(f'{root.shown}: examples/service', root.copy_service())
     sums, wrong = root.test()
     tap.check(f'{root.shown}: ./dev test: {sums}', wrong)
     root.say(f'{(time.monotonic() - began) / 60:.0f} minutes')

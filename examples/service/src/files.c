@@ -6,9 +6,9 @@ struct file {
 	bool has_sha256;
 };
 
-static const struct eddy_member new_members[] = { EDDY_MEMBER(struct file, id),
-						  EDDY_MEMBER(struct file, name),
-						  EDDY_MEMBER(struct file, size) };
+static const struct eddy_member stored_members[] = { EDDY_MEMBER(struct file, id),
+						     EDDY_MEMBER(struct file, name),
+						     EDDY_MEMBER(struct file, size) };
 static const struct eddy_member file_members[] = {
 	EDDY_MEMBER(struct file, id), EDDY_MEMBER(struct file, name),
 	EDDY_MEMBER(struct file, size), EDDY_MEMBER(struct file, type),
@@ -57,7 +57,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	file.size = (int64_t)saved.size;
 	r = eddy_pg_one(
-		&box->pg, &added, new_members, &file,
+		&box->pg, &added, stored_members, &file,
 		"insert into files (owner, name, size, stored, type) values ($1, $2, $3, $4, "
 		"coalesce($5, 'application/octet-stream')) returning id, name, size",
 		EDDY_PG(owner, file.name, file.size, file.stored, file.type));
@@ -70,7 +70,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 	eddy_metric_add(box->uploads, 1);
 	eddy_metric_add(box->bytes, file.size);
 	eddy_res_status(res, 201);
-	return eddy_res_json_from(res, new_members, &file);
+	return eddy_res_json_from(res, stored_members, &file);
 }
 
 static int get(struct eddy_req *req, struct eddy_res *res)
@@ -114,7 +114,7 @@ static int list(struct eddy_req *req, struct eddy_res *res)
 static const struct eddy_operation put_operation = {
 	.summary = "Upload a file",
 	.body_type = "application/octet-stream",
-	.responses = { { 201, "Stored.", EDDY_SHAPE(struct file, new_members) },
+	.responses = { { 201, "Stored.", EDDY_SHAPE(struct file, stored_members) },
 		       { 409, "You have a file of this name." },
 		       { 507, "It is larger than what is left of your quota." } }
 };

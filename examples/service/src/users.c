@@ -6,7 +6,7 @@ struct user {
 	bool has_quota;
 };
 
-static const struct eddy_member new_members[] = {
+static const struct eddy_member new_user_members[] = {
 	EDDY_MEMBER(struct user, name, .range = { 1, 64 }),
 	EDDY_MEMBER(struct user, email, .range = { 3, 200 }),
 	EDDY_MEMBER(struct user, quota, .range = { 1, 1e12L },
@@ -22,7 +22,7 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 	struct dropbox *box = eddy_req_context(req);
 	char path[sizeof("/users/") + 3 * 64];
 	struct user user;
-	int r = eddy_req_json_into(req, new_members, &user);
+	int r = eddy_req_json_into(req, new_user_members, &user);
 
 	if (r < 0)
 		return r; /* 400, with a list of what is wrong */
@@ -36,7 +36,7 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 	snprintf(path, sizeof(path), "/users/%.*s", EDDY_FMT(eddy_req_escape(req, user.name)));
 	eddy_res_created(res, eddy_str_from(path));
 	user.has_quota = false; /* not sent back */
-	return eddy_res_json_from(res, new_members, &user);
+	return eddy_res_json_from(res, new_user_members, &user);
 }
 
 static int show(struct eddy_req *req, struct eddy_res *res)
@@ -57,8 +57,8 @@ static int show(struct eddy_req *req, struct eddy_res *res)
 
 static const struct eddy_operation add_operation = {
 	.summary = "Add a user",
-	.body = EDDY_SHAPE(struct user, new_members),
-	.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_members) },
+	.body = EDDY_SHAPE(struct user, new_user_members),
+	.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_user_members) },
 		       { 409, "There is a user of this name." } }
 };
 static const struct eddy_operation show_operation = {
