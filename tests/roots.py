@@ -14,6 +14,7 @@ import contextlib
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -95,7 +96,7 @@ class Root(roots.Root):
         for pid in pids:
             pids += children_of(pid)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(next((pid for pid in pids if name_of(pid) == name), pids[-1]), signal.SIGTERM)
+            os.kill(next((pid for pid in pids if name and name_of(pid) == name), pids[-1]), signal.SIGTERM)
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:
