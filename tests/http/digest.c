@@ -12,7 +12,9 @@
 #include <eddy/test.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 
@@ -345,4 +347,25 @@ static int read_others(void *arg)
 Test(digest, attributes_of_others, .init = make_folder, .fini = remove_folder)
 {
 	run(read_others);
+}
+
+static int hash_file(void *arg)
+{
+	char *hex = arg;
+	int fd = memfd_create("abc", MFD_CLOEXEC), r = -errno;
+
+	if (fd < 0)
+		return r;
+	r = write(fd, "abc", 3) == 3 ? eddy_file_sha256(fd, hex) : -EIO;
+	close(fd);
+	return r < 0 ? r : eddy_file_sha256(-1, hex + EDDY_SHA256_SIZE);
+}
+
+Test(digest, of_a_file)
+{
+	char hex[2 * EDDY_SHA256_SIZE] = "";
+
+	cr_expect(eq(int, eddy_run(NULL, hash_file, hex), -EBADF));
+	cr_expect(eq(str, hex,
+		     (char *)"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
 }

@@ -80,3 +80,22 @@ Test(req, copies_strings_for_calls_of_c)
 	EXPECT_ANSWER(app, "GET / HTTP/1.1\n" HOST "X-One: abc\n\n", "200 Bc||abc");
 	eddy_app_free(app);
 }
+
+static int escape(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str plain = eddy_req_escape(req, EDDY_STR("aZ09-._~"));
+	struct eddy_str others = eddy_req_escape(req, EDDY_STR(" /?#%+:\xc3\xbc\x01"));
+	struct eddy_str empty = eddy_req_escape(req, EDDY_STR(""));
+
+	return eddy_res_ok(res, "%.*s|%s|%zu", EDDY_FMT(plain), others.ptr, empty.len);
+}
+
+Test(req, escapes_a_segment)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/", escape);
+	EXPECT_ANSWER(app, "GET / HTTP/1.1\n" HOST "\n",
+		      "200 aZ09-._~|%20%2F%3F%23%25%2B%3A%C3%BC%01|0");
+	eddy_app_free(app);
+}

@@ -110,11 +110,12 @@ int eddy_file_sha256(int fd, char ret_hex[EDDY_SHA256_SIZE])
 {
 	struct eddyi_digests digests;
 	struct stat st;
-	int r = eddyi_fstat_now(fd, &st);
+	int r;
 
-	if (r == 0)
-		r = eddyi_digest_of(fd, 0, (uint64_t)st.st_size,
-				    EDDYI_DIGEST_BIT(EDDYI_DIGEST_SHA256), &digests);
+	if (eddyi_fstat_now(fd, &st) < 0)
+		return -errno;
+	r = eddyi_digest_of(fd, 0, (uint64_t)st.st_size, EDDYI_DIGEST_BIT(EDDYI_DIGEST_SHA256),
+			    &digests);
 	if (r == 0)
 		*eddyi_hex_format(digests.bytes[EDDYI_DIGEST_SHA256], EDDY_SHA256_SIZE / 2,
 				  ret_hex) = 0;
