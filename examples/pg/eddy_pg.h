@@ -249,9 +249,10 @@ struct eddy_pg_listener {
 };
 
 /* Listen on a connection of its own, beyond .connections_max, until the task is cancelled or the
- * channel is closed: eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener), or as a task of
- * an app. Suspends. A broken connection is made again. Notifications of the meantime are lost: each connection begins
- * with an item whose channel is "", on which the receiver reads its data afresh.
+ * channel is closed: eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener), or
+ * eddy_app_add_task(). Suspends. A broken connection is made again. Notifications of the meantime are
+ * lost: each connection begins with an item whose channel is "", on which the receiver reads its data
+ * afresh.
  * Return: -ECANCELED; -EPIPE. */
 int eddy_pg_listen(void *listener);
 

@@ -176,6 +176,12 @@ class Pg(PgCase):
     def test_listens(self):
         self.case_runs('listens')
 
+    def test_calls(self):
+        self.case_runs('calls')
+
+    def test_migrates(self):
+        self.case_runs('migrates')
+
     def test_cancels(self):
         self.case_runs('cancels')
 
@@ -257,6 +263,9 @@ class Jobs(PgCase):
 
     def test_stops(self):
         self.case_runs('stops')
+
+    def test_drains(self):
+        self.case_runs('drains')
 
     def test_serves(self):
         self.case_runs('serves')

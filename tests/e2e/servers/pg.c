@@ -3,6 +3,7 @@
 
 #include <eddy/http.h>
 #include <eddy/test.h>
+#include <eddy_pg_migrate.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <unistd.h>
@@ -492,6 +493,52 @@ static int listens(void)
 	return 0;
 }
 
+static void keep(void *arg, const struct eddy_pg_notification *item)
+{
+	snprintf(arg, sizeof(item->channel), "%s", item->channel);
+}
+
+static int calls(void)
+{
+	char last[64] = "none";
+	struct eddy_pg_listener listener = {
+		.pg = &pool, .channels = EDDY_LIST("news"), .fn = keep, .arg = last
+	};
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "listen", eddy_pg_listen, &listener);
+	for (int i = 0; i < 500 && *last; i++)
+		eddy_sleep(10 * EDDY_MS);
+	EXPECT(!*last);
+	EXPECT_EQ(run_sql(&pool, "notify news"), 0);
+	for (int i = 0; i < 500 && !*last; i++)
+		eddy_sleep(10 * EDDY_MS);
+	eddy_scope_end(&scope);
+	EXPECT(!strcmp(last, "news"));
+	return 0;
+}
+
+static int migrates(void)
+{
+	struct eddy_pg_migration list[] = {
+		{ "1", "create table a (x int); insert into a values (1);" },
+		{ "2", "create function f() returns int language sql as $$ select 5; $$;" },
+		{ "3", "update a set x = f(); create table a (x int);" },
+		{ 0 },
+	};
+
+	/* All, or none. */
+	EXPECT_EQ(eddy_pg_migrate(&pool, list), -EIO);
+	EXPECT_EQ(number(&pool, "select count(*) from pg_tables where tablename = 'a'"), 0);
+	list[2].sql = "update a set x = x + f();";
+	EXPECT_EQ(eddy_pg_migrate(&pool, list), 0);
+	EXPECT_EQ(eddy_pg_migrate(&pool, list), 0);
+	EXPECT_EQ(number(&pool, "select x from a"), 6);
+	EXPECT_EQ(number(&pool, "select count(*) from eddy_migrations"), 3);
+	return 0;
+}
+
 static int sleeps(void *arg)
 {
 	(void)arg;
@@ -846,6 +893,8 @@ static const struct pg_case cases[] = {
 	{ "pipeline", pipeline },
 	{ "transactions", transactions },
 	{ "listens", listens },
+	{ "calls", calls },
+	{ "migrates", migrates },
 	{ "cancels", cancels },
 	{ "full", full },
 	{ "metrics", metrics },

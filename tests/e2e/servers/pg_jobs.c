@@ -311,6 +311,26 @@ static int stops(void)
 	return 0;
 }
 
+/* Jobs that are due are begun, too. */
+static int drains(void)
+{
+	struct eddy_pg_job_kind kinds[] = { { .name = "job", .run = sleeps, .arg = (void *)300 },
+					    { .name = NULL } };
+	struct eddy_pg_jobs jobs = {
+		.kinds = kinds, .concurrency = 1, .grace_ns = 30 * EDDY_SECOND, .drain = true
+	};
+	struct eddy_pg_new_job later = { .kind = "job", .delay_ns = 3600 * EDDY_SECOND };
+
+	EXPECT_EQ(tables(), 0);
+	EXPECT_EQ(eddy_pg_jobs_add(&pool, &later), 0);
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(eddy_pg_jobs_add(&pool, &(struct eddy_pg_new_job){ .kind = "job" }), 0);
+	EXPECT_EQ(work_until(&jobs, "select count(*) from eddy_jobs where runs = 1", 1), 0);
+	EXPECT_EQ(slept, 3);
+	EXPECT_EQ(number(&pool, waiting), 1);
+	return 0;
+}
+
 static struct eddy_app *app;
 
 static int shut_down(const struct eddy_pg_job *job, void *arg)
@@ -394,8 +414,8 @@ static const struct pg_case cases[] = {
 	{ "shown", shown },       { "creates", creates },   { "shares", shares },
 	{ "adds", adds },         { "notifies", notifies }, { "retries", retries },
 	{ "periodic", periodic }, { "stops", stops },       { "serves", serves },
-	{ "leases", leases },     { "holds", holds },       { "survives", survives },
-	{ NULL, NULL },
+	{ "drains", drains },     { "leases", leases },     { "holds", holds },
+	{ "survives", survives }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
