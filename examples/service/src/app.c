@@ -73,9 +73,11 @@ struct eddy_app *dropbox_app(struct dropbox *box)
 					       .arg = box },
 				 .api = eddy_app_group(app, "") };
 	eddy_list_init(&box->streams);
-	eddy_metric_declare(&(struct eddy_metric_options){ "dropbox_uploads_total", "Files." },
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = "dropbox_uploads_total",
+							   .help = "Files." },
 			    &box->uploads);
-	eddy_metric_declare(&(struct eddy_metric_options){ "dropbox_bytes_total", "Bytes." },
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = "dropbox_bytes_total",
+							   .help = "Bytes." },
 			    &box->bytes);
 
 	eddy_app_bind(app, "localhost:7979");
@@ -94,8 +96,8 @@ struct eddy_app *dropbox_app(struct dropbox *box)
 	eddy_app_use_metrics(app);
 	eddy_app_use_compression(app, NULL);
 	eddy_app_use_security(app, NULL);
-	eddy_app_use_cors(app, &(struct eddy_cors_options){ origins });
-	eddy_app_use_openapi(app, &(struct eddy_openapi_options){ "Drop box" });
+	eddy_app_use_cors(app, &(struct eddy_cors_options){ .origins = origins });
+	eddy_app_use_openapi(app, &(struct eddy_openapi_options){ .title = "Drop box" });
 	eddy_app_map_get(app, "/healthz", eddy_health);
 	eddy_app_map_get(app, "/metrics", eddy_metrics);
 	eddy_app_authorize(box->api, NULL);

@@ -61,8 +61,8 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 		"insert into files (owner, name, size, stored, type) values ($1, $2, $3, $4, "
 		"coalesce($5, 'application/octet-stream')) returning id, name, size",
 		EDDY_PG(owner, file.name, file.size, file.stored, file.type));
-	/* Without an answer of the server, the row may be there. */
-	if (r < 0 && *eddy_pg_sqlstate(&box->pg))
+	/* After any other failure the row may be there. */
+	if (r == -EBUSY || (r < 0 && *eddy_pg_sqlstate(&box->pg)))
 		unlinkat(box->dir, eddy_req_strdup(req, file.stored), 0);
 	if (r < 0)
 		return r == -EEXIST ? eddy_res_problem(res, 409, "you have a file of this name") :

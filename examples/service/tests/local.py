@@ -62,7 +62,7 @@ class Database:
         self.process.send_signal(signal.SIGINT)
         self.process.wait()
 
-    def end(self):
+    def close(self):
         self.stop()
         if not self.kept:
             shutil.rmtree(self.folder)
@@ -86,7 +86,7 @@ def main(what, *command):
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
         return process.wait()
     finally:
-        database.end()
+        database.close()
 
 
 if __name__ == '__main__':

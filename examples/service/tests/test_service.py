@@ -69,7 +69,7 @@ class Tests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.database = Database()
-        cls.addClassCleanup(cls.database.end)
+        cls.addClassCleanup(cls.database.close)
 
     def setUp(self):
         self.env = self.database.env
