@@ -1,4 +1,4 @@
-"""Runs `./dev serve`, the commands of examples/service/README.md and `./dev test` in fresh roots of Debian. Prints TAP; what the commands say goes to stderr as it comes.
+"""Runs `./dev serve`, the commands of examples/service/README.md and `./dev test` in fresh roots of Debian, and builds its image over one. Prints TAP; what the commands say goes to stderr as it comes.
 
     roots.py ROOT
 
@@ -9,20 +9,23 @@ ROOTS         what to run, separated by blanks: a release, or a release and what
               default: bookworm:disk trixie:memory, as these releases have it
 ROOTS_NAMES   names for `./dev test`; default: none, so everything
 """
-# needs: debootstrap git
+# needs: debootstrap git golang-github-containers-common podman postgresql runc
 import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'release'))
+TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TREE, 'release'), os.path.join(TREE, 'examples', 'service', 'tests')]
 
 import root as roots
+from local import Database
 from tap import Tap
 
 TMP = {'bookworm': 'disk', 'trixie': 'memory'}
@@ -122,6 +125,29 @@ class Root(roots.Root):
         said = list(self.lines(process))
         return f'{test}: exit status {process.returncode}\n' + ''.join(said[-40:]) if process.wait() else ''
 
+    def build_image(self):
+        """Build the service's image over this root, and run it with a database outside. Return: what is wrong."""
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(self.path)) as top, contextlib.closing(Database()) as database:
+            podman = ['podman', '--storage-driver', 'vfs', '--root', f'{top}/store', '--runroot', f'{top}/run', '--runtime', 'runc',
+                      '--cgroup-manager', 'cgroupfs', '--tmpdir', f'{top}/tmp']
+            secret = os.path.join(top, 'secret')
+            with open(secret, 'w') as file:
+                file.write('a secret of the image, of more than 32 bytes')
+            for path in (top, database.folder):
+                os.chmod(path, 0o755)
+            service, ask = f'{self.tree}/examples/service', 'exec 3<>/dev/tcp/127.0.0.1/7979; printf "GET /healthz HTTP/1.0\\r\\n\\r\\n" >&3; grep -q "200 OK" <&3'
+            layers = ' '.join(f'{self.tree}/{name}' for name in ('runtime', 'http', 'compress', 'trace', 'auth', 'examples/pg'))
+            env = [word for name, value in {**database.env, 'PGHOST': '/db'}.items() for word in ('-e', f'{name}={value}')]
+            return (roots.run('sh', '-ec', f'cp -r {service} {top}/mine && mkdir {top}/mine/subprojects && cp -r {layers} {top}/mine/subprojects/')
+                    or roots.run('sh', '-ec', 'tar -C "$1" -c . | { shift; "$@" import - localhost/debian; }', 'sh', self.path, *podman)
+                    or roots.run(*podman, 'build', '--network', 'host', '--build-arg', 'BASE=localhost/debian', '-t', 'dropbox', f'{top}/mine')
+                    or roots.run(*podman, 'run', '-d', '--name', 'dropbox', '--network', 'none', '--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024',
+                                 '-v', f'{database.folder}:/db', '-v', f'{secret}:/etc/dropbox/secret:ro', *env, 'dropbox')
+                    or roots.run('timeout', '60', 'sh', '-c', 'until "$@"; do sleep 0.2; done', 'sh', *podman, 'exec', 'dropbox', 'bash', '-c', ask)
+                    or roots.run(*podman, 'stop', '--time', '40', 'dropbox')
+                    or roots.run('sh', '-ec', '[ "$("$@")" = 0 ]', 'sh', *podman, 'inspect', '--format', '{{.State.ExitCode}}', 'dropbox')
+                    or roots.run(*podman, 'rm', 'dropbox'))
+
     def test(self):
         """Return: the sums, and the failures."""
         process = self.start_dev('test', *os.environ.get('ROOTS_NAMES', '').split())
@@ -140,6 +166,8 @@ def run(tap, root):
     if wrong:
         return
     before = tap.failed
+    if root.release == 'bookworm':
+        tap.check(f'{root.shown}: the image of examples/service', root.build_image())
     tap.check(f'{root.shown}: ./dev serve', root.serve())
     tap.check(f'{root.shown}: examples/service', root.copy_service())
     sums, wrong = root.test()
