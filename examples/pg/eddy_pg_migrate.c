@@ -37,13 +37,13 @@ static int apply(struct eddy_pg *tx, const struct eddy_pg_migration *migration)
 	r = eddy_pg_query(tx, NULL, sql, EDDY_PG());
 	free(sql);
 	if (r < 0)
-		eddy_error(TARGET, "migration %s: %s", migration->name, eddy_pg_error(tx));
+		eddy_error(TARGET, "migration %s fails", migration->name);
 	else
 		eddy_info(TARGET, "migration %s is applied", migration->name);
 	return r;
 }
 
-int eddy_pg_migrate(struct eddy_pg *pg, const struct eddy_pg_migration *list)
+static int apply_all(struct eddy_pg *pg, const struct eddy_pg_migration *list)
 {
 	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 };
 	int r = eddy_pg_begin(pg, NULL, &tx);
@@ -53,4 +53,21 @@ int eddy_pg_migrate(struct eddy_pg *pg, const struct eddy_pg_migration *list)
 	for (; r == 0 && list->name; list++)
 		r = apply(&tx, list);
 	return r == 0 ? eddy_pg_commit(&tx) : r;
+}
+
+int eddy_pg_migrate(const char *conninfo, const struct eddy_pg_migration *list)
+{
+	struct eddy_pg_options options = { .conninfo = conninfo,
+					   .connections_max = 1,
+					   .query_ns = EDDY_NEVER };
+	struct eddy_pg pg;
+	int r = eddy_pg_open(&options, &pg);
+
+	if (r < 0)
+		return r;
+	r = apply_all(&pg, list);
+	if (r < 0)
+		eddy_error(TARGET, "migrations fail: %s", eddy_pg_error(&pg));
+	eddy_pg_close(&pg);
+	return r;
 }

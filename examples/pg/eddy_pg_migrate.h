@@ -6,7 +6,7 @@
  *             { 0 },
  *     };
  *
- *     r = eddy_pg_migrate(&pg, migrations);      // at each start
+ *     r = eddy_pg_migrate(conninfo, migrations);      // at each start
  */
 #ifndef EDDY_PG_MIGRATE_H
 #define EDDY_PG_MIGRATE_H
@@ -23,9 +23,10 @@ struct eddy_pg_migration {
 };
 
 /* Apply the migrations that are not in the table eddy_migrations yet: all in one transaction, or
- * none. Processes that start at the same time wait for each other. Suspends.
- * Return: as eddy_pg_query(); eddy_pg_error() says why, and an ERROR record names the migration. */
-EDDY_CHECKED int eddy_pg_migrate(struct eddy_pg *pg, const struct eddy_pg_migration *list);
+ * none. It has a connection of its own, as `conninfo` of eddy_pg_options says, and no deadline.
+ * Processes that start at the same time wait for each other. Suspends.
+ * Return: as eddy_pg_open() and eddy_pg_query(); ERROR records say why. */
+EDDY_CHECKED int eddy_pg_migrate(const char *conninfo, const struct eddy_pg_migration *list);
 
 EDDY_END_DECLS
 

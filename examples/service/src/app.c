@@ -37,13 +37,13 @@ static int start(struct eddy_app *app, void *arg)
 		return -EINVAL;
 	}
 	eddy_upload_clean(box->dir);
-	r = eddy_pg_open(&options, &box->pg);
+	r = eddy_pg_migrate(box->database, migrations);
 	if (r == 0)
-		r = eddy_pg_migrate(&box->pg, migrations);
+		r = eddy_pg_open(&options, &box->pg);
 	if (r == 0)
 		r = eddy_pg_query(&box->pg, NULL, eddy_pg_jobs_sql, EDDY_PG());
 	if (r < 0)
-		eddy_app_mistake(app, "[dropbox] database: %s", eddy_pg_error(&box->pg));
+		eddy_app_mistake(app, "[dropbox] database: %s", strerror(-r));
 	return r;
 }
 

@@ -529,11 +529,11 @@ static int migrates(void)
 	};
 
 	/* All, or none. */
-	EXPECT_EQ(eddy_pg_migrate(&pool, list), -EIO);
+	EXPECT_EQ(eddy_pg_migrate(conninfo, list), -EIO);
 	EXPECT_EQ(number(&pool, "select count(*) from pg_tables where tablename = 'a'"), 0);
 	list[2].sql = "update a set x = x + f();";
-	EXPECT_EQ(eddy_pg_migrate(&pool, list), 0);
-	EXPECT_EQ(eddy_pg_migrate(&pool, list), 0);
+	EXPECT_EQ(eddy_pg_migrate(conninfo, list), 0);
+	EXPECT_EQ(eddy_pg_migrate(conninfo, list), 0);
 	EXPECT_EQ(number(&pool, "select x from a"), 6);
 	EXPECT_EQ(number(&pool, "select count(*) from eddy_migrations"), 3);
 	return 0;
