@@ -274,7 +274,11 @@ Test(openapi, mistakes)
 	eddy_app_use_openapi(app, NULL);
 	eddy_app_map_get(app, "/a/{id}/b", handle);
 	eddy_app_map_put(app, "/a/{name}/b", handle);
+	eddy_app_add_guard(app, pass, NULL, &(struct eddy_guard){ "key", "{", NULL });
 	why = mistakes_of(app);
+	cr_expect(ne(ptr, strstr(why, "the definition of the guard \"key\" is not a JSON object"),
+		     NULL),
+		  "%s", why);
 	cr_expect(ne(ptr,
 		     strstr(why, "PUT /a/{name}/b: OpenAPI needs the same names of parameters "
 				 "as in \"/a/{id}/b\""),

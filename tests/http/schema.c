@@ -83,6 +83,8 @@ Test(schema, numbers)
 	       "{'type': 'integer', 'minimum': 0, 'maximum': 4294967295}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, i64, .otherwise = "-1")),
 	       "{'type': 'integer', 'format': 'int64', 'default': -1}");
+	expect(SCHEMA_OF(EDDY_MEMBER(struct all, i64, .otherwise = "007")),
+	       "{'type': 'integer', 'format': 'int64'}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u64)), "{'type': 'integer', 'minimum': 0}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u64, .range = { 1, (long double)UINT64_MAX })),
 	       "{'type': 'integer', 'minimum': 1, 'maximum': 18446744073709551616.0}");

@@ -257,6 +257,18 @@ static void add_scopes(struct doc *doc, json_t *scopes, const char *words)
 	}
 }
 
+static void set_scheme(struct doc *doc, const struct eddy_guard *guard)
+{
+	json_t *definition = json_loads(guard->definition, 0, NULL);
+
+	if (definition)
+		set(doc, doc->security, guard->scheme, definition);
+	else
+		eddy_app_mistake(doc->openapi->app,
+				 "the definition of the guard \"%s\" is not a JSON object",
+				 guard->scheme);
+}
+
 /* All guards of a route must be satisfied. */
 static void set_security(struct doc *doc, json_t *object, const struct eddy_route *route)
 {
@@ -265,8 +277,7 @@ static void set_security(struct doc *doc, json_t *object, const struct eddy_rout
 
 	for (size_t i = 0; (guard = eddy_route_guard(route, i)); i++) {
 		if (!json_object_get(doc->security, guard->scheme))
-			set(doc, doc->security, guard->scheme,
-			    json_loads(guard->definition, 0, NULL));
+			set_scheme(doc, guard);
 		scopes = json_object_get(all, guard->scheme);
 		if (!scopes) {
 			scopes = json_array();

@@ -178,11 +178,16 @@ static void set_default(struct eddyi_schemas *schemas, json_t *schema,
 {
 	bool is_text = member->names || member->type == EDDY_TYPE_STR ||
 		       member->type == EDDY_TYPE_TIME;
+	json_t *value;
 
-	if (member->otherwise)
-		eddyi_schemas_set(schemas, schema, "default",
-				  is_text ? json_string(member->otherwise) :
-					    json_loads(member->otherwise, JSON_DECODE_ANY, NULL));
+	if (is_text || !member->otherwise) {
+		eddyi_schemas_text(schemas, schema, "default", member->otherwise);
+		return;
+	}
+	/* Not every number that eddy reads is JSON: "007". */
+	value = json_loads(member->otherwise, JSON_DECODE_ANY, NULL);
+	if (value)
+		eddyi_schemas_set(schemas, schema, "default", value);
 }
 
 /* Allow null as well. */
