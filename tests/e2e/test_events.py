@@ -203,6 +203,17 @@ class Channels(Events):
             for text in ('hello', 'two\nlines', 'x' * 100 * KIB, ''):
                 self.assertEqual(stream.data().decode(), text)
 
+    def test_topics(self):
+        server = self.events('--workers', 3, '--compression')
+        expected = (('', b'end'), ('ada', b'a1 a2 end'), ('bob', b'b1 end'), ('eve', b'e1 end'))
+        streams = [self.stream(server, f'/feed?topic={topic}' if topic else '/feed', gzip=topic == 'eve')
+                   for topic, _ in expected]
+        for topic, data in (('ada', 'a1'), ('bob', 'b1'), ('ada', 'a2'), ('eve', 'e1'), ('none', 'n1')):
+            self.publish(server, data, f'?topic={topic}')
+        self.publish(server, 'end')
+        for stream, (topic, data) in zip(streams, expected):
+            self.assertEqual(b' '.join(stream.data() for _ in data.split()), data, topic)
+
     def test_from_a_thread(self):
         server = self.events('--workers', 2)
         streams = [self.stream(server) for _ in range(10)]

@@ -591,9 +591,9 @@ class Endings(TlsCase):
             self.assertEqual(silent.read_end(), b'')
             answer = busy.read()
             self.assertEqual(answer.body, b'slept')
-            self.assertTrue(answer.closes)
             self.assertClosed(busy)
         self.assertEqual(server.wait(), 0)
+        self.assertTrue(answer.closes)
 
     def opened(self, wire):
         """A client by hand whose first request has been answered."""

@@ -172,13 +172,15 @@ struct ending {
 	struct eddy_events_channel *channel;
 	const char *id;
 	const char *expected;
+	const char *request; /* NULL: GET /feed */
 };
 
 static int get_feed(void *arg)
 {
 	struct ending *ending = arg;
 
-	expect_body(ending->app, "GET /feed", ending->id, 200, ending->expected);
+	expect_body(ending->app, ending->request ? ending->request : "GET /feed", ending->id, 200,
+		    ending->expected);
 	return 0;
 }
 
@@ -202,7 +204,7 @@ static void expect_feed(struct eddy_events_channel_options options, const char *
 {
 	struct eddy_events_channel *channel = channel_of(options);
 	struct eddy_app *app = eddy_app_new();
-	struct ending ending = { app, channel, id, expected };
+	struct ending ending = { app, channel, id, expected, NULL };
 
 	publish(channel, "1", "a");
 	publish(channel, "2", "b");
@@ -234,6 +236,58 @@ Test(events, subscribers_get_what_they_have_missed)
 		    POST("9", "later"));
 	expect_feed((struct eddy_events_channel_options){ 0 }, "2",
 		    POST("3", "c") POST("4", "d") POST("9", "later"));
+}
+
+static void publish_topic(struct eddy_events_channel *channel, const char *topic, const char *id)
+{
+	struct eddy_events_message message = { .id = eddy_str_from(id), .data = EDDY_STR("x") };
+
+	if (topic)
+		message.topic = eddy_str_from(topic);
+	cr_assert_eq(eddy_events_publish(channel, &message), 0);
+}
+
+static int subscribe_to(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str topic;
+	int r = eddy_req_query_get(req, "topic", &topic);
+
+	return r < 0 ? r : eddy_events_subscribe_to(eddy_req_context(req), topic, res);
+}
+
+static void expect_topic(const char *request, const char *last_id, const char *expected)
+{
+	struct eddy_events_channel *channel = channel_of((struct eddy_events_channel_options){ 0 });
+	struct eddy_app *app = eddy_app_new();
+	struct ending ending = { app, channel, last_id, expected, request };
+
+	publish_topic(channel, "a", "1");
+	publish_topic(channel, "b", "2");
+	publish_topic(channel, NULL, "3");
+	publish_topic(channel, "", "4");
+	publish_topic(channel, "a", "5");
+	publish_topic(channel, "ab", "6");
+	publish_topic(channel, "b", "7");
+	eddy_app_set_context(app, channel);
+	eddy_app_map_get(app, "/feed", subscribe);
+	eddy_app_map_get(app, "/topic", subscribe_to);
+	cr_assert_eq(eddy_run(NULL, run_ending, &ending), 0);
+	eddy_app_free(app);
+}
+
+#define TOPIC(id) POST(id, "x")
+
+Test(events, a_topic_has_its_own_subscribers)
+{
+	expect_topic("GET /feed", "2", TOPIC("3") POST("9", "later"));
+	expect_topic("GET /topic?topic=a", "1", TOPIC("3") TOPIC("5") POST("9", "later"));
+	expect_topic("GET /topic?topic=b", "6", TOPIC("7") POST("9", "later"));
+	expect_topic("GET /topic?topic=b", "1",
+		     TOPIC("2") TOPIC("3") TOPIC("7") POST("9", "later"));
+	expect_topic("GET /topic?topic=none", "1", TOPIC("3") POST("9", "later"));
+	expect_topic("GET /topic?topic=", "1", TOPIC("3") TOPIC("4") POST("9", "later"));
+	/* Its place is found among the messages of all. */
+	expect_topic("GET /topic?topic=a", "2", TOPIC("3") TOPIC("5") POST("9", "later"));
 }
 
 static void wake(struct eddyi_receiver *receiver)

@@ -18,6 +18,11 @@
  *             return eddy_events_subscribe(eddy_req_context(req), res);
  *     }
  *
+ * A message with a topic is sent to the subscribers of that topic alone, such as the clients of one
+ * user:
+ *
+ *     return eddy_events_subscribe_to(channel, user, res);
+ *
  * While a stream is open, the end of the client's own stream counts as its departure (for
  * eddy_res_events() only if the route leaves .cancel_on as it is), and minimum rates do not apply.
  */
@@ -35,6 +40,8 @@ struct eddy_events_message {
 	struct eddy_str data;  /* UTF-8; CR, LF and CR LF end a line; absent: there is no event */
 	uint64_t retry_ns; /* before the client connects again, sent in ms; default 0: as before */
 	struct eddy_str comment; /* lines that clients ignore */
+	/* Of a channel: the subscribers that get it; absent: all. Not sent. */
+	struct eddy_str topic;
 };
 
 /* ---- the stream of a handler ---- */
@@ -68,8 +75,9 @@ struct eddy_events_channel_options {
 	unsigned replay_max; /* messages kept for clients that connect again; default 100 */
 	bool no_replay;      /* keep none, and do not number them */
 	bool greets;         /* send what is kept to clients without a last-event-id, too */
-	/* Unsent bytes of a subscriber. A subscriber with more is cut, connects again, and gets
-	 * what is kept. At most half as many bytes are kept for that. Default 1 MiB. */
+	/* Unsent bytes of a subscriber, and those of other topics since the message that it is
+	 * being sent. A subscriber with more is cut, connects again, and gets what is kept. At
+	 * most half as many bytes are kept for that. Default 1 MiB. */
 	size_t lag_max;
 	uint64_t comment_ns; /* as of eddy_events_options */
 };
@@ -82,14 +90,14 @@ eddy_events_channel_new(const struct eddy_events_channel_options *options);
  * may call it. NULL is accepted. */
 EDDY_API void eddy_events_channel_free(struct eddy_events_channel *channel);
 
-/* Send a message to all subscribers. It is formatted once, and shared. A message without an id is
+/* Send a message to all subscribers, or to those of its topic. It is formatted once, and shared. A message without an id is
  * numbered, unless the channel has .no_replay. Never suspends. Any thread may call it, until the
  * channel is freed.
  * Return: 0; -EINVAL for a malformed id or event; -ENOMEM. */
 EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
 				 const struct eddy_events_message *message);
 
-/* Answer with the messages of a channel, from now on, or from behind the request's last-event-id,
+/* Answer with the messages of a channel that have no topic, from now on, or from behind the request's last-event-id,
  * if that is kept, else from the first that is kept. Return its result from the handler at once:
  * the stream then has no task and no buffer until something is published. A response that is
  * compressed keeps its task, as each has a compressor of its own: the call returns when the stream
@@ -97,6 +105,11 @@ EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
  * Suspends.
  * Return: as eddy_res_events(); -EBUSY for a second subscription in one request. */
 EDDY_API int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res);
+
+/* As eddy_events_subscribe(), and with the messages of a topic. It is borrowed until the call
+ * returns. All messages are looked at, so one channel suits some thousand subscribers. */
+EDDY_API int eddy_events_subscribe_to(struct eddy_events_channel *channel, struct eddy_str topic,
+				      struct eddy_res *res);
 
 EDDY_END_DECLS
 

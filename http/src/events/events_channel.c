@@ -32,6 +32,9 @@ static void fill_text(struct eddyi_events_text *message, const struct eddy_event
 	/* Its field is the first. */
 	message->id = fields->id.ptr ? eddy_str(text + sizeof("id: ") - 1, fields->id.len) :
 				       eddy_str(NULL, 0);
+	message->topic = eddy_str(fields->topic.ptr ? text + len + 2 : NULL, fields->topic.len);
+	if (fields->topic.len)
+		memcpy(text + len + 2, fields->topic.ptr, fields->topic.len);
 }
 
 int eddy_events_publish(struct eddy_events_channel *channel,
@@ -45,7 +48,7 @@ int eddy_events_publish(struct eddy_events_channel *channel,
 	if (!eddyi_events_is_valid(message))
 		return -EINVAL;
 	text = malloc(sizeof(*text) + CHUNK_LINE_SIZE + eddyi_events_format(message, NULL) +
-		      ID_MAX + sizeof("\r\n"));
+		      ID_MAX + sizeof("\r\n") + message->topic.len);
 	if (!text)
 		return -ENOMEM;
 	pthread_mutex_lock(&channel->fanout.lock);
@@ -118,6 +121,17 @@ static struct eddy_events_channel *channel_of(const struct eddyi_receiver *recei
 	return eddy_of(receiver->branch->fanout, struct eddy_events_channel, fanout);
 }
 
+const struct eddyi_events_text *eddyi_channel_next(struct eddyi_receiver *receiver,
+						   struct eddy_str topic)
+{
+	const struct eddyi_events_text *text;
+
+	while ((text = eddyi_receiver_next(receiver)) && text->topic.ptr &&
+	       (!topic.ptr || !eddy_str_eq(text->topic, topic)))
+		eddyi_receiver_advance(receiver, 1);
+	return text;
+}
+
 bool eddyi_channel_lags(const struct eddyi_receiver *receiver)
 {
 	return eddyi_receiver_lag(receiver) > channel_of(receiver)->options.lag_max;
@@ -148,8 +162,8 @@ static void wake(struct eddyi_receiver *receiver)
 }
 
 /* Send messages on this task until the end of the channel, or a stop of the server. */
-static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
-		    struct eddyi_post *at)
+static int send_all(struct eddy_events_channel *channel, struct eddy_str topic,
+		    struct eddy_req *req, struct eddyi_post *at)
 {
 	struct subscriber subscriber = { .receiver.wake = wake, .req = req };
 	struct eddyi_receiver *receiver = &subscriber.receiver;
@@ -162,7 +176,7 @@ static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
 	if (r < 0)
 		return r;
 	while (r >= 0 && !cases[1].ready && !eddyi_channel_has_ended(receiver)) {
-		message = eddyi_receiver_next(receiver);
+		message = eddyi_channel_next(receiver, topic);
 		if (message) {
 			subscriber.sends = true;
 			r = eddyi_events_write(&req->res, message->text);
@@ -179,7 +193,8 @@ static int send_all(struct eddy_events_channel *channel, struct eddy_req *req,
 	return r < 0 ? r : 0;
 }
 
-int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res)
+int eddy_events_subscribe_to(struct eddy_events_channel *channel, struct eddy_str topic,
+			     struct eddy_res *res)
 {
 	const struct eddy_events_options options = { channel->options.comment_ns };
 	struct eddy_req *req = res->req;
@@ -194,11 +209,16 @@ int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *
 	if (r < 0) {
 		eddyi_post_unref(&channel->fanout, at);
 	} else if (res->coded.coder || !req->stream->verbs->listen) {
-		r = send_all(channel, req, at);
+		r = send_all(channel, topic, req, at);
 	} else {
-		r = req->stream->verbs->listen(req, channel, at);
+		r = req->stream->verbs->listen(req, channel, topic, at);
 		res->goes_on = r == 0;
 	}
 	eddyi_fanout_unref(&channel->fanout);
 	return r;
+}
+
+int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res)
+{
+	return eddy_events_subscribe_to(channel, eddy_str(NULL, 0), res);
 }

@@ -15,7 +15,8 @@ struct eddy_events_channel {
 
 /* A message, with the framing of a chunk around its text. */
 struct eddyi_events_text {
-	struct eddy_str id; /* .ptr NULL: none */
+	struct eddy_str id;    /* .ptr NULL: none */
+	struct eddy_str topic; /* .ptr NULL: for all */
 	struct eddy_str text;
 	struct eddy_str chunk;
 	char bytes[];
@@ -23,6 +24,11 @@ struct eddyi_events_text {
 
 /* Find the message at which a new subscriber begins. Return: a reference to its post. */
 struct eddyi_post *eddyi_channel_find(struct eddy_events_channel *channel, struct eddy_str last_id);
+
+/* Get the next message for a receiver with this topic. Those before it are taken. Return: NULL if
+ * there is none yet. */
+const struct eddyi_events_text *eddyi_channel_next(struct eddyi_receiver *receiver,
+						   struct eddy_str topic);
 
 /* Whether a receiver is further behind than the channel allows. */
 bool eddyi_channel_lags(const struct eddyi_receiver *receiver);

@@ -26,15 +26,18 @@ struct eddyi_listener {
 	bool chunked;
 	bool has_last; /* the end of the stream is `unsent`, or sent */
 	bool over;
+	struct eddy_str topic; /* in `topic_bytes` */
+	char topic_bytes[];
 };
 
 static void wake(struct eddyi_receiver *receiver);
 
 int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
-		       struct eddyi_post *at)
+		       struct eddy_str topic, struct eddyi_post *at)
 {
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
-	struct eddyi_listener *listener = http1->listener ? NULL : calloc(1, sizeof(*listener));
+	struct eddyi_listener *listener =
+		http1->listener ? NULL : calloc(1, sizeof(*listener) + topic.len);
 	int r;
 
 	if (!listener) {
@@ -42,6 +45,9 @@ int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel
 		return http1->listener ? -EBUSY : -ENOMEM;
 	}
 	listener->receiver.wake = wake;
+	if (topic.len)
+		memcpy(listener->topic_bytes, topic.ptr, topic.len);
+	listener->topic = eddy_str(topic.ptr ? listener->topic_bytes : NULL, topic.len);
 	listener->chunked = http1->reply.chunked;
 	r = eddyi_receiver_begin(&listener->receiver, &channel->fanout, at);
 	if (r == 0)
@@ -93,10 +99,11 @@ static struct eddyi_listener *sent_by(struct eddyi_sender *sender)
 static struct eddy_str next(struct eddyi_sender *sender)
 {
 	struct eddyi_listener *listener = sent_by(sender);
-	const struct eddyi_events_text *message = eddyi_receiver_next(&listener->receiver);
+	const struct eddyi_events_text *message;
 
 	if (listener->unsent.len)
 		return listener->unsent;
+	message = eddyi_channel_next(&listener->receiver, listener->topic);
 	if (message) {
 		listener->unsent = listener->chunked ? message->chunk : message->text;
 		listener->sends_post = true;

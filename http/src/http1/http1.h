@@ -132,7 +132,7 @@ void eddyi_http1_serve_socket(struct eddyi_conn *conn, struct eddyi_ws_served *s
 
 /* As a verb of the stream. */
 int eddyi_http1_listen(struct eddy_req *req, struct eddy_events_channel *channel,
-		       struct eddyi_post *at);
+		       struct eddy_str topic, struct eddyi_post *at);
 
 /* Free one that is not parked. */
 void eddyi_listener_free(struct eddyi_listener *listener);

@@ -73,6 +73,7 @@ static int publish(struct eddy_req *req, struct eddy_res *res)
 		return r;
 	all.message.id = param(req, "id");
 	all.message.event = param(req, "event");
+	all.message.topic = param(req, "topic");
 	if (param(req, "count").ptr)
 		eddy_to_parse(EDDY_TO(&all.count), param(req, "count"));
 	if (param(req, "thread").ptr && pthread_create(&thread, NULL, publish_all, &all) == 0)
@@ -88,7 +89,7 @@ static int feed(struct eddy_req *req, struct eddy_res *res)
 
 	if (!events->channel)
 		return eddy_res_no_content(res);
-	return eddy_events_subscribe(events->channel, res);
+	return eddy_events_subscribe_to(events->channel, param(req, "topic"), res);
 }
 
 static int end(struct eddy_req *req, struct eddy_res *res)
