@@ -1,4 +1,4 @@
-/* Tests of http/src/client/client_call.c: redirects. */
+/* Tests of http/src/client/client_call.c: redirects and retries. */
 #include "turns.h"
 
 #include <eddy/internal/http.h>
@@ -111,6 +111,121 @@ Test(client_call, can_not_pull_twice)
 	};
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, -EPERM));
+}
+
+#define STATUS(line) "HTTP/1.1 " line "\r\ncontent-length: 4\r\n\r\nwait"
+
+/* Talk about a request that is tried again twice. */
+static void have_retries(struct talk *talk, const struct turn *turns, const char *method)
+{
+	static const struct eddy_client_retry retry = { .max = 2, .delay_ns = EDDY_MS };
+
+	asked = (struct eddy_client_request){ .method = method,
+					      .body = EDDY_STR("body!"),
+					      .timeout_ns = 500 * EDDY_MS,
+					      .retry = &retry };
+	*talk = (struct talk){ .turns = turns, .ask = ask_asked };
+	have_talk(talk);
+}
+
+Test(client_call, tries_again)
+{
+	static const struct {
+		struct turn turns[4];
+		int r;
+		unsigned tries;
+		const char *got;
+	} rows[] = {
+		{ { { "body!", STATUS("503 Away"), CLOSE }, { "body!", HELLO, STAY } },
+		  0,
+		  2,
+		  "200 hello" },
+		{ { { "body!", STATUS("500 Oh"), CLOSE },
+		    { "body!", STATUS("502 Oh"), CLOSE },
+		    { "body!", HELLO, STAY } },
+		  0,
+		  3,
+		  "200 hello" },
+		{ { { "body!", STATUS("504 Oh"), CLOSE },
+		    { "body!", STATUS("429 Oh"), CLOSE },
+		    { "body!", STATUS("408 Oh"), CLOSE } },
+		  0,
+		  3,
+		  "408 wait" },
+		{ { { "body!", NULL, RESET }, { "body!", NULL, HANG }, { "body!", HELLO, STAY } },
+		  0,
+		  3,
+		  "200 hello" },
+		{ { { "body!", NULL, CLOSE }, { "body!", NULL, CLOSE }, { "body!", NULL, CLOSE } },
+		  -ECONNRESET,
+		  3,
+		  "" },
+		{ { { "body!", STATUS("501 No"), STAY } }, 0, 1, "501 wait" },
+		{ { { "body!", STATUS("404 No"), STAY } }, 0, 1, "404 wait" },
+		{ { { "body!", "HTP/1.1 200 OK\r\n\r\n", CLOSE } }, -EBADMSG, 1, "" },
+		{ { { "body!", STATUS("503 Away\r\nretry-after: 400"), CLOSE } }, 0, 1, "503 wait" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct talk talk;
+
+		have_retries(&talk, rows[i].turns, "POST");
+		cr_expect(eq(int, talk.result, rows[i].r), "%zu: %s", i, talk.error);
+		cr_expect(eq(uint, talk.connections, rows[i].tries), "%zu", i);
+		cr_expect(eq(str, got[0], (char *)rows[i].got), "%zu", i);
+	}
+}
+
+static int ask_nothing_that_listens(struct talk *talk)
+{
+	const struct eddy_client_retry retry = { .max = 2, .delay_ns = 20 * EDDY_MS };
+	const struct eddy_client_request request = { .retry = &retry },
+					 pulls = { .retry = &retry, .pull = pull_three };
+	struct eddy_response *response;
+	uint64_t begin = eddy_now();
+	struct eddy_scope scope;
+
+	results[0] = eddy_client_send(talk->client, url_of(talk, "/"), &pulls, &response);
+	results[1] = eddy_client_send(talk->client, "http://127.0.0.1:1/", &request, &response);
+	cr_expect(eddy_now() - begin >= 30 * EDDY_MS); /* 10 and 20 at least */
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_MS });
+	results[2] = eddy_client_send(talk->client, "http://127.0.0.1:1/", &request, &response);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
+static int ask_and_leave(struct talk *talk)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 200 * EDDY_MS });
+	r = ask_asked(talk); /* frees its response, which must be none */
+	eddy_scope_end(&scope);
+	return r;
+}
+
+Test(client_call, is_cancelled_between_tries)
+{
+	const struct eddy_client_retry retry = { .delay_ns = EDDY_SECOND };
+	const struct turn turns[] = { { NULL, STATUS("503 Away"), CLOSE }, { 0 } };
+	struct talk talk = { .turns = turns, .ask = ask_and_leave };
+
+	asked = (struct eddy_client_request){ .retry = &retry };
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, -ECANCELED));
+	cr_expect(eq(uint, talk.answers, 1));
+}
+
+Test(client_call, tries_to_connect_again)
+{
+	const struct turn turns[] = { { 0 } };
+	struct talk talk = { .turns = turns, .ask = ask_nothing_that_listens };
+
+	have_talk(&talk);
+	cr_expect(eq(int, results[0], -EINVAL));
+	cr_expect(eq(int, results[1], -ECONNREFUSED));
+	cr_expect(eq(int, results[2], -ECANCELED));
 }
 
 static char elsewhere[256];

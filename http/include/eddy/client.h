@@ -91,6 +91,18 @@ struct eddy_client_file {
 	uint64_t len;
 };
 
+/* How often a request or a transfer is tried again. A zero field takes its default. */
+struct eddy_client_retry {
+	bool none; /* fail at once; default: try again */
+	/* Retries in a row; of a transfer: between which less than 64 KiB were moved; default 10. */
+	unsigned max;
+	/* The same in time; a longer retry-after field ends them. Default 5 min. */
+	uint64_t time_max_ns;
+	/* Delay before the first retry, which doubles with each and is shortened at random by up to
+	 * half; default 250 ms, at most 30 s. A longer retry-after field is followed. */
+	uint64_t delay_ns;
+};
+
 /* A request. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_request {
 	const char *method; /* a token; default "GET" */
@@ -108,8 +120,13 @@ struct eddy_client_request {
 	uint64_t pull_len; /* bytes that `pull` gives; default: unknown, sent chunked */
 
 	bool expect_continue; /* wait for a 100 before the body, up to 1 s; default: no */
-	uint64_t timeout_ns;  /* default: the client's */
+	uint64_t timeout_ns;  /* of each try; default: the client's */
 	uint64_t body_max;    /* default: the client's */
+
+	/* Send the request again if the server can't be reached, breaks the connection or times
+	 * out, and on 408, 429, 500, 502, 503 and 504. The server may then execute it more than
+	 * once. Not with .pull (-EINVAL). Default: return the first result. */
+	const struct eddy_client_retry *retry;
 };
 
 /* Create a client. `options` may be NULL. Return: NULL on allocation failure. */

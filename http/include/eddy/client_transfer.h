@@ -28,18 +28,6 @@
 
 EDDY_BEGIN_DECLS
 
-/* How often a transfer is tried again. A zero field takes its default. */
-struct eddy_client_retry {
-	bool none; /* fail at once; default: try again */
-	/* Retries in a row, between which less than 64 KiB were transferred; default 10. */
-	unsigned max;
-	/* The same in time; a longer retry-after field ends the transfer. Default 5 min. */
-	uint64_t time_max_ns;
-	/* Delay before the first retry, which doubles with each and is shortened at random by up to
-	 * half; default 250 ms, at most 30 s. */
-	uint64_t delay_ns;
-};
-
 /* How far a transfer is. */
 struct eddy_client_progress {
 	uint64_t bytes;       /* transferred, those of earlier calls included */

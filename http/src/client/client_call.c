@@ -1,10 +1,12 @@
 /* A call from the URL to the response: checks, stale connections, redirects. */
 #include "client.h"
+#include "client_retry.h"
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>
 #include <eddy/internal/panic.h>
 #include <eddy/loop.h>
+#include <eddy/task.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -301,8 +303,38 @@ int eddyi_client_send(struct eddy_client *client, const char *url,
 	return 0;
 }
 
+/* Whether the result of a try may be another one later, and how long to wait for it. */
+static bool may_retry(struct eddyi_retry *retry, int result, const struct eddy_response *response,
+		      uint64_t *ret_delay_ns)
+{
+	if (result < 0)
+		eddyi_retry_fail(retry, result, true);
+	else
+		eddyi_retry_fail_status(retry, response);
+	return retry->is_passing && eddyi_retry_next(retry, 0, ret_delay_ns) == 0;
+}
+
 int eddy_client_send(struct eddy_client *client, const char *url,
 		     const struct eddy_client_request *request, struct eddy_response **ret_response)
 {
-	return eddyi_client_send(client, url, request, NULL, ret_response);
+	struct eddyi_retry retry = { .client = client, .options = request ? request->retry : NULL };
+	struct eddy_response *response;
+	uint64_t delay_ns;
+	int r;
+
+	if (client && retry.options && request->pull)
+		return eddyi_client_fail(client, -EINVAL, "a request with .pull can't have .retry");
+	for (;;) {
+		response = NULL;
+		r = eddyi_client_send(client, url, request, NULL, &response);
+		if (!client || !retry.options || !may_retry(&retry, r, response, &delay_ns))
+			break;
+		eddy_response_free(response);
+		r = eddy_sleep(delay_ns);
+		if (r < 0)
+			return eddyi_client_fail(client, r, "the call was cancelled");
+	}
+	if (r == 0)
+		*ret_response = response;
+	return r;
 }
