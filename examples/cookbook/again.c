@@ -7,48 +7,12 @@
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define ATTEMPTS 4
-
-/* Whether a retry may succeed. */
-static bool is_passing(int r, const struct eddy_response *response)
-{
-	int status = r < 0 ? 0 : eddy_response_status(response);
-
-	return r == -ECONNREFUSED || r == -ECONNRESET || r == -EPIPE || r == -EHOSTUNREACH ||
-	       status == 429 || status == 502 || status == 503 || status == 504;
-}
-
-/* GET with retries. Pauses double, and half of each is random (jitter): otherwise clients that were
- * rejected together would retry together. A Retry-After field takes precedence. */
-static int get_patiently(struct eddy_client *client, const char *url,
-			 struct eddy_response **ret_response)
-{
-	uint64_t pause_ns = 20 * EDDY_MS;
-
-	for (unsigned attempt = 1;; attempt++) {
-		uint64_t wait_ns = pause_ns / 2 + (uint64_t)random() % (pause_ns / 2);
-		int r = eddy_client_get(client, url, ret_response);
-
-		if (attempt == ATTEMPTS || !is_passing(r, *ret_response))
-			return r;
-		if (r == 0) {
-			eddy_response_retry_after(*ret_response, &wait_ns);
-			eddy_response_free(*ret_response);
-		}
-		r = eddy_sleep(wait_ns);
-		if (r < 0)
-			return r;
-		pause_ns *= 2;
-	}
-}
-
-/* GET /price: one second for all attempts together. */
+/* GET /price: four tries, and one second for all of them together. */
 static int price(struct eddy_req *req, struct eddy_res *res)
 {
+	static const struct eddy_client_retry retry = { .max = 3, .delay_ns = 20 * EDDY_MS };
 	struct eddy_response *response = NULL;
 	struct eddy_scope scope;
 	struct eddy_str body;
@@ -57,7 +21,8 @@ static int price(struct eddy_req *req, struct eddy_res *res)
 
 	snprintf(url, sizeof(url), "http://localhost:%u/moody", eddy_app_port(eddy_req_app(req)));
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_SECOND });
-	r = get_patiently(eddy_req_client(req), url, &response);
+	r = eddy_client_send(eddy_req_client(req), url,
+			     &(struct eddy_client_request){ .retry = &retry }, &response);
 	if (r == 0) {
 		r = eddy_response_status(response) == 200 ? eddy_response_body(response, &body) :
 							    502;

@@ -679,6 +679,8 @@ int eddy_pg_pipeline(struct eddy_pg *pg, struct eddy_pg_statement *list, size_t 
 			drop_idle(loop); /* they have prepared the same */
 	} while (r == -ESTALE && !pg->conn && ++runs < 2);
 	count_call(r);
+	if (r == 0)
+		loop->sqlstate[0] = 0;
 	return r == -ESTALE ? -EAGAIN : r;
 }
 
@@ -704,6 +706,19 @@ int eddyi_pg_one(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *
 	if (r < 0)
 		return r;
 	r = ret_rows->count ? eddyi_pg_row_into(ret_rows, 0, members, count, ret_target) : -ENOENT;
+	if (r < 0)
+		eddy_pg_rows_deinit(ret_rows);
+	return r;
+}
+
+int eddyi_pg_get(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *sql,
+		 struct eddy_pg_params params, const struct eddy_to *to, size_t count)
+{
+	int r = eddy_pg_query(pg, ret_rows, sql, params);
+
+	if (r < 0)
+		return r;
+	r = ret_rows->count ? eddyi_pg_row(ret_rows, 0, to, count) : -ENOENT;
 	if (r < 0)
 		eddy_pg_rows_deinit(ret_rows);
 	return r;

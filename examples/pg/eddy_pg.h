@@ -167,7 +167,7 @@ EDDY_CHECKED int eddy_pg_query(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows
 			       struct eddy_pg_params params);
 
 /* Read a row's columns, in order, into variables: eddy_pg_row(&rows, 0, EDDY_TO(&id),
- * EDDY_TO(&name)). Strings are borrowed from the rows. A null makes a struct eddy_str with a NULL
+ * EDDY_TO(&name)). Strings are borrowed from the rows, and end with a NUL. A null makes a struct eddy_str with a NULL
  * .ptr, and fits no other variable.
  * Return: 0; -EDOM, with an ERROR record, if a column is missing or does not fit its variable. */
 #define eddy_pg_row(rows, i, ...)                                                                  \
@@ -198,6 +198,15 @@ EDDY_CHECKED int eddyi_pg_one(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows,
 			      struct eddy_pg_params params, const struct eddy_member *members,
 			      size_t count, void *ret_target);
 
+/* Run a statement and read its first row into variables: eddy_pg_get(pg, &rows, "select name …",
+ * EDDY_PG(id), EDDY_TO(&name)). Suspends. Return: as eddy_pg_query() and eddy_pg_row(); -ENOENT if
+ * there is no row. */
+#define eddy_pg_get(pg, ret_rows, sql, params, ...)                                                \
+	eddyi_pg_get((pg), (ret_rows), (sql), (params), (const struct eddy_to[]){ __VA_ARGS__ },   \
+		     sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
+EDDY_CHECKED int eddyi_pg_get(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *sql,
+			      struct eddy_pg_params params, const struct eddy_to *to, size_t count);
+
 /* A statement of a pipeline, and its result. */
 struct eddy_pg_statement {
 	const char *sql;
@@ -214,8 +223,8 @@ EDDY_CHECKED int eddy_pg_pipeline(struct eddy_pg *pg, struct eddy_pg_statement *
  * before the task suspends. */
 const char *eddy_pg_error(const struct eddy_pg *pg);
 
-/* Get the SQLSTATE of the last failed call on this loop, such as "23505"; "" if the error is not the
- * server's. Read it before the task suspends. */
+/* Get the SQLSTATE of the last call on this loop, such as "23505"; "" if it succeeded, or failed
+ * without an error of the server. Read it before the task suspends. */
 const char *eddy_pg_sqlstate(const struct eddy_pg *pg);
 
 /* --- transactions */

@@ -7,19 +7,19 @@
 #include <eddy/openapi.h>
 #include <eddy/runtime.h>
 #include <eddy/trace.h>
-#include <eddy_pg_jobs.h>
+#include <eddy_pg_app.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 struct dropbox {
-	const char *data_dir, *database, *scan_url; /* settings, of the file's section [dropbox] */
+	const char *data_dir, *scan_url; /* settings, of the file's section [dropbox] */
 	uint64_t quota;
 	uint32_t rate, burst;
 	struct eddy_group *api; /* the routes that need a token */
-	struct eddy_pg pg;
-	int dir;                  /* data_dir */
-	struct eddy_node streams; /* of /events */
+	struct eddy_pg_app database;
+	int dir;                            /* data_dir */
+	struct eddy_events_channel *events; /* of /events; a user is a topic */
 	struct eddy_pg_job_kind kinds[2];
 	struct eddy_pg_jobs jobs;
 	struct eddy_pg_listener listener; /* to changes of files */
@@ -29,9 +29,7 @@ struct dropbox {
 struct eddy_app *dropbox_app(struct dropbox *box);
 void dropbox_map_users(struct eddy_group *api);
 void dropbox_map_files(struct eddy_group *api);
-void dropbox_map_events(struct eddy_group *api);
 int dropbox_checksum(const struct eddy_pg_job *job, void *box); /* a job of each new file */
-void dropbox_announce(void *box, const struct eddy_pg_notification *item); /* of a changed file */
 
 /* The caller's name. */
 static inline struct eddy_str dropbox_caller(const struct eddy_req *req)

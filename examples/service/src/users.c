@@ -26,7 +26,7 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 
 	if (r < 0)
 		return r; /* 400, with a list of what is wrong */
-	r = eddy_pg_query(&box->pg, NULL, "insert into users values ($1, $2, $3)",
+	r = eddy_pg_query(&box->database.pg, NULL, "insert into users values ($1, $2, $3)",
 			  EDDY_PG(user.name, user.email,
 				  user.has_quota ? user.quota : (int64_t)box->quota));
 	if (r == -EEXIST)
@@ -41,18 +41,17 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 
 static int show(struct eddy_req *req, struct eddy_res *res)
 {
-	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
 	struct dropbox *box = eddy_req_context(req);
 	struct eddy_str name;
-	struct user user;
 	int r = eddy_req_path(req, EDDY_TO(&name));
 
 	if (r == 0)
-		r = eddy_pg_one(&box->pg, &rows, user_members, &user,
-				"select *, (select coalesce(sum(size), 0)::bigint from files "
-				"where owner = users.name) as used from users where name = $1",
-				EDDY_PG(name));
-	return r < 0 ? r : eddy_res_json_from(res, user_members, &user); /* -ENOENT is 404 */
+		r = eddy_pg_respond_one(
+			res, &box->database.pg, EDDY_SHAPE(struct user, user_members),
+			"select *, (select coalesce(sum(size), 0)::bigint from files "
+			"where owner = users.name) as used from users where name = $1",
+			EDDY_PG(name));
+	return r; /* -ENOENT is 404 */
 }
 
 static const struct eddy_operation add_operation = {

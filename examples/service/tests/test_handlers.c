@@ -109,7 +109,7 @@ int main(void)
 	printf("1..%zu\n", sizeof(all) / sizeof(*all));
 	eddy_log_text_subscribe();
 	box.data_dir = mkdtemp(folder);
-	box.database = "postgresql://"; /* of tests/local.py */
+	box.database.options.conninfo = "postgresql://"; /* of tests/local.py */
 	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
 					       .secret = eddy_str(secret, sizeof(secret) - 1) });
 	r = eddy_run(NULL, run, app);
