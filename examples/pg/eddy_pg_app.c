@@ -1,10 +1,10 @@
 #include "eddy_pg_app.h"
 
 #include <eddy/layer.h>
+#include <eddy/log.h>
 #include <eddy/res.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the pool ---- */
 
@@ -13,17 +13,20 @@ static int start(struct eddy_app *app, void *arg)
 	struct eddy_pg_app *own = arg;
 	int r = 0;
 
+	(void)app;
 	if (own->pg.pool)
 		return 0; /* by an earlier run */
 	if (own->migrations)
 		r = eddy_pg_migrate(own->options.conninfo, own->migrations);
 	if (r == 0)
 		r = eddy_pg_open(&own->options, &own->pg);
-	if (r == 0)
-		r = eddy_pg_query(&own->pg, NULL, own->jobs ? eddy_pg_jobs_sql : "select 1",
-				  EDDY_PG());
 	if (r < 0)
-		eddy_app_mistake(app, "the database can't be used: %s", strerror(-r));
+		return r;
+	r = eddy_pg_query(&own->pg, NULL, own->jobs ? eddy_pg_jobs_sql : "select 1", EDDY_PG());
+	if (r < 0) {
+		eddy_error("eddy::pg", "can't use the database: %s", eddy_pg_error(&own->pg));
+		eddy_pg_close(&own->pg);
+	}
 	return r;
 }
 

@@ -307,6 +307,17 @@ class Jobs(PgCase):
         self.assertEqual(CLUSTER.sql('select count(distinct a) from done'), '8')
 
 
+@unittest.skipUnless(os.path.exists(PROGRAMS['pg_app']), 'needs TLS')
+class App(PgCase):
+    program = PROGRAMS['pg_app']
+
+    def test_rows(self):
+        self.case_runs('rows')
+
+    def test_starts(self):
+        self.case_runs('starts')
+
+
 @unittest.skipUnless(os.path.exists(PROGRAMS['pg_sessions']), 'needs TLS')
 class Sessions(PgCase):
     program = PROGRAMS['pg_sessions']

@@ -230,6 +230,18 @@ static int structs(void)
 	EXPECT_EQ(eddy_pg_one(&pool, &rows, user_members, &user, "select 'x' as name, 200 as age",
 			      EDDY_PG()),
 		  -EDOM);
+	EXPECT_EQ(eddy_pg_get(&pool, &rows, "select name, age from people where age > $1",
+			      EDDY_PG(5), EDDY_TO(&user.name), EDDY_TO(&user.age)),
+		  0);
+	EXPECT(strcmp(user.name.ptr, "Ada") == 0 && user.age == 36);
+	eddy_pg_rows_deinit(&rows);
+	EXPECT_EQ(eddy_pg_get(&pool, &rows, "select name from people where age > 99", EDDY_PG(),
+			      EDDY_TO(&user.name)),
+		  -ENOENT);
+	EXPECT_EQ(eddy_pg_get(&pool, &rows, "select name from people where age > $1", EDDY_PG(5),
+			      EDDY_TO(&user.age)),
+		  -EDOM);
+	EXPECT(!rows.result);
 	return 0;
 }
 
