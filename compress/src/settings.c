@@ -66,6 +66,7 @@ struct eddyi_settings *eddyi_settings_new(struct eddy_app *app,
 	const char *reason;
 
 	settings->options = *options;
+	eddy_app_keep_strings(app, keys, &settings->options);
 	eddyi_cache_init(&settings->cache);
 	eddy_app_at_free(app, deinit, settings);
 	reason = eddyi_settings_apply(settings);
@@ -179,6 +180,7 @@ void eddy_app_with_compression(struct eddy_app *app, const struct eddy_compressi
 	const char *reason;
 
 	settings->options = options ? *options : (struct eddy_compression_options){ 0 };
+	eddy_app_keep_strings(app, keys, &settings->options);
 	reason = eddyi_settings_apply(settings);
 	if (reason)
 		eddy_app_mistake(app, "eddy_app_with_compression(): %s", reason);

@@ -53,6 +53,20 @@ static const char *fields_of(struct eddy_app *app, const char *request)
 
 #define FROM(path, origin) "GET " path " HTTP/1.1\n" HOST "Origin: " origin "\n\n"
 
+Test(cors, copies_its_options)
+{
+	const char *origins[] = { "https://app.example", NULL };
+	char exposed[] = "etag";
+	struct eddy_app *app = app_with(
+		&(struct eddy_cors_options){ .origins = origins, .exposed = exposed });
+
+	origins[0] = "https://other.example";
+	exposed[0] = 'E';
+	cr_expect_str_eq(fields_of(app, FROM("/", "https://app.example")),
+			 "200 | https://app.example | origin | - | etag");
+	eddy_app_free(app);
+}
+
 Test(cors, origins_of_the_list)
 {
 	struct eddy_app *app = app_with(&(struct eddy_cors_options){

@@ -577,6 +577,7 @@ void eddy_app_set_tracing(struct eddy_app *app, const struct eddy_tracing_option
 	const char *reason;
 
 	tracing->options = options ? *options : (struct eddy_tracing_options){ 0 };
+	eddy_app_keep_strings(app, keys, &tracing->options);
 	reason = check(&tracing->options);
 	if (reason)
 		eddy_app_mistake(app, "eddy_app_set_tracing(): %s", reason);

@@ -41,9 +41,8 @@ struct eddy_compression_options {
 	bool no_cache; /* cache none */
 };
 
-/* Set how the app compresses. The options are copied; their strings are borrowed as long as the app
- * lives. The section [compression] of its configuration file has the same names and takes
- * precedence. */
+/* Set how the app compresses. Copied. The section [compression] of its configuration file has the
+ * same names and takes precedence. */
 EDDY_API void eddy_app_with_compression(struct eddy_app *app,
 					const struct eddy_compression_options *options);
 

@@ -64,7 +64,6 @@ struct eddy_app *dropbox_app(struct dropbox *box)
 		.summary = "Follow changes of your files",
 		.responses = { { 200, "Server-sent events.", .type = "text/event-stream" } }
 	};
-	static const char *const origins[] = { "https://app.example", NULL };
 	static const char *const channels[] = { "files", NULL };
 	struct eddy_app *app = eddy_app_new();
 
@@ -110,7 +109,8 @@ struct eddy_app *dropbox_app(struct dropbox *box)
 	eddy_app_use_metrics(app);
 	eddy_app_use_compression(app, NULL);
 	eddy_app_use_security(app, NULL);
-	eddy_app_use_cors(app, &(struct eddy_cors_options){ .origins = origins });
+	eddy_app_use_cors(
+		app, &(struct eddy_cors_options){ .origins = EDDY_LIST("https://app.example") });
 	eddy_app_use_openapi(app, &(struct eddy_openapi_options){ .title = "Drop box" });
 	eddy_app_authorize(box->api, NULL);
 

@@ -1,9 +1,8 @@
 /* eddy/cors.h: CORS, which lets web pages of other origins read responses (Fetch standard, section
  * 3.2).
  *
- *     static const char *const ours[] = { "https://app.example", NULL };
- *
- *     eddy_app_use_cors(app, &(struct eddy_cors_options){ .origins = ours });
+ *     eddy_app_use_cors(app, &(struct eddy_cors_options){
+ *                                    .origins = EDDY_LIST("https://app.example") });
  *
  * A request from an unlisted origin is still served: only the browser withholds the response from
  * the page. To reject such requests, use eddy/same_origin.h.
@@ -17,8 +16,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* Which pages may read responses. A zero field other than `origins` takes its default. Strings are
- * borrowed for the app's life. */
+/* Which pages may read responses. A zero field other than `origins` takes its default. Copied. */
 struct eddy_cors_options {
 	/* Lower-case "https://host", with a port unless it is the scheme's; "null" for pages
 	 * without an origin; "*" for any. NULL ends the list. */

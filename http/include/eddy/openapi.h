@@ -72,7 +72,7 @@ struct eddy_operation {
  * `{name...}` is then left out, as are CONNECT and methods that OpenAPI lacks. */
 EDDY_API void eddy_route_describe(struct eddy_route *route, const struct eddy_operation *operation);
 
-/* The document's own fields; strings are borrowed. A zero field takes its default. */
+/* The document's own fields. Copied. A zero field takes its default. */
 struct eddy_openapi_options {
 	const char *title;          /* default: the program's name */
 	const char *version;        /* of the API; default "1" */

@@ -1,7 +1,9 @@
 #include "exchange/exchange_state.h"
 #include "text/syntax.h"
 
+#include <eddy/config.h>
 #include <eddy/cors.h>
+#include <eddy/layer.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -122,6 +124,14 @@ static void check(struct eddy_app *app, struct cors *cors)
 	}
 }
 
+static const struct eddy_config_key strings[] = {
+	{ "origins", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct eddy_cors_options, origins) },
+	{ "methods", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_cors_options, methods) },
+	{ "headers", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_cors_options, headers) },
+	{ "exposed", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_cors_options, exposed) },
+	{ 0 },
+};
+
 void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options *options)
 {
 	struct eddy_app *app = router.group->owner.app;
@@ -129,6 +139,7 @@ void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options 
 	char text[16];
 
 	*cors = (struct cors){ .options = options ? *options : (struct eddy_cors_options){ 0 } };
+	eddy_app_keep_strings(app, strings, &cors->options);
 	if (!cors->options.methods)
 		cors->options.methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 	if (cors->options.max_age_s) {

@@ -3,6 +3,7 @@
 #include "message/status.h"
 #include "schema.h"
 
+#include <eddy/config.h>
 #include <eddy/internal/member.h>
 #include <eddy/json_text.h>
 #include <eddy/req.h>
@@ -524,6 +525,16 @@ static int send_document(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, "application/json", openapi->text);
 }
 
+static const struct eddy_config_key strings[] = {
+	{ "title", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_openapi_options, title) },
+	{ "version", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_openapi_options, version) },
+	{ "description", EDDY_CONFIG_STRING,
+	  EDDY_CONFIG_AT(struct eddy_openapi_options, description) },
+	{ "servers", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct eddy_openapi_options, servers) },
+	{ "pattern", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_openapi_options, pattern) },
+	{ 0 },
+};
+
 void eddy_app_use_openapi(struct eddy_app *app, const struct eddy_openapi_options *options)
 {
 	struct openapi *openapi = eddy_app_layer(app, &layer);
@@ -531,6 +542,7 @@ void eddy_app_use_openapi(struct eddy_app *app, const struct eddy_openapi_option
 
 	if (options)
 		openapi->options = *options;
+	eddy_app_keep_strings(app, strings, &openapi->options);
 	route = eddy_app_map_get(
 		app, openapi->options.pattern ? openapi->options.pattern : "/openapi.json",
 		send_document);

@@ -69,9 +69,8 @@ struct eddy_tracing_stats {
 	uint64_t malformed; /* invalid traceparents received; each began a new trace */
 };
 
-/* Set how the app's requests are traced. The options are copied; their strings are borrowed as long
- * as the app lives. The section [tracing] of its configuration file has the same names and takes
- * precedence. */
+/* Set how the app's requests are traced. Copied. The section [tracing] of its configuration file has
+ * the same names and takes precedence. */
 EDDY_API void eddy_app_set_tracing(struct eddy_app *app,
 				   const struct eddy_tracing_options *options);
 
