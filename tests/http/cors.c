@@ -57,8 +57,8 @@ Test(cors, copies_its_options)
 {
 	const char *origins[] = { "https://app.example", NULL };
 	char exposed[] = "etag";
-	struct eddy_app *app = app_with(
-		&(struct eddy_cors_options){ .origins = origins, .exposed = exposed });
+	struct eddy_app *app =
+		app_with(&(struct eddy_cors_options){ .origins = origins, .exposed = exposed });
 
 	origins[0] = "https://other.example";
 	exposed[0] = 'E';
