@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <eddy/event.h>
 #include <eddy/internal/figure.h>
+#include <eddy/internal/member.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/log.h>
@@ -293,7 +294,7 @@ static void conn_cancel(struct eddyi_pg_conn *conn)
  * tells. Its function is found at run time, since libpq may have been built without TLS. */
 static bool has_pending(PGconn *pg)
 {
-	const void *ssl = PQsslStruct(pg, "OpenSSL");
+	const void *ssl = PQsslInUse(pg) ? PQsslStruct(pg, "OpenSSL") : NULL;
 	int (*pending)(const void *ssl) = NULL;
 
 	if (ssl)
@@ -736,12 +737,13 @@ void eddy_pg_rows_deinit(struct eddy_pg_rows *rows)
 static struct eddy_str value_of(const PGresult *result, int row, int column)
 {
 	const char *text = PQgetvalue(result, row, column);
+	int len = PQgetlength(result, row, column);
 
-	if (PQgetisnull(result, row, column))
+	if (len == 0 && PQgetisnull(result, row, column))
 		return eddy_str(NULL, 0);
-	if (PQftype(result, column) == OID_BOOL)
+	if (len == 1 && PQftype(result, column) == OID_BOOL)
 		return text[0] == 't' ? EDDY_STR("true") : EDDY_STR("false");
-	return eddy_str(text, (size_t)PQgetlength(result, row, column));
+	return eddy_str(text, (size_t)len);
 }
 
 int eddyi_pg_row(const struct eddy_pg_rows *rows, size_t i, const struct eddy_to *to, size_t count)
@@ -767,24 +769,42 @@ int eddyi_pg_row(const struct eddy_pg_rows *rows, size_t i, const struct eddy_to
 	return 0;
 }
 
+struct row {
+	const PGresult *result;
+	const char *const *names;
+	int number;
+	int columns;
+};
+
+static int read_column(const void *from, const char *name, const struct eddy_member *member,
+		       struct eddy_to to)
+{
+	const struct row *row = from;
+
+	for (int column = 0; column < row->columns; column++) {
+		struct eddy_str value;
+
+		if (row->names[column][0] != name[0] || strcmp(row->names[column], name))
+			continue;
+		value = value_of(row->result, row->number, column);
+		if (value.ptr)
+			return eddyi_member_parse(member, value, to);
+	}
+	return -ENOENT;
+}
+
 int eddyi_pg_row_into(const struct eddy_pg_rows *rows, size_t i, const struct eddy_member *members,
 		      size_t count, void *ret_target)
 {
-	int columns = PQnfields(rows->result);
-	struct eddy_pair list[EDDY_PG_COLUMNS_MAX];
-	struct eddy_pairs pairs = { list, 0 };
+	const char *names[EDDY_PG_COLUMNS_MAX];
+	struct row row = { rows->result, names, (int)i, PQnfields(rows->result) };
+	struct eddyi_source source = { read_column, &row };
 	char why[EDDY_WHY_SIZE] = "there is no such row, or it has more than 256 columns";
-	bool is_there = i < rows->count && columns <= EDDY_PG_COLUMNS_MAX;
+	bool is_there = i < rows->count && row.columns <= EDDY_PG_COLUMNS_MAX;
 
-	for (int column = 0; is_there && column < columns; column++) {
-		struct eddy_str value = value_of(rows->result, (int)i, column);
-
-		if (value.ptr)
-			list[pairs.count++] =
-				(struct eddy_pair){ eddy_str_from(PQfname(rows->result, column)),
-						    value };
-	}
-	if (is_there && eddyi_pairs_read(&pairs, members, count, ret_target, why) == 0)
+	for (int column = 0; is_there && column < row.columns; column++)
+		names[column] = PQfname(rows->result, column);
+	if (is_there && eddyi_members_read(&source, members, count, ret_target, why) == 0)
 		return 0;
 	eddy_error(TARGET, "the row does not fit the struct: %s", why);
 	return -EDOM;
