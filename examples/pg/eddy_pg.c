@@ -412,7 +412,7 @@ static int exchange(struct at_loop *loop, struct eddyi_pg_conn *conn,
 	if (r == 0 && !PQpipelineSync(conn->pg))
 		r = -ECONNABORTED;
 	if (r < 0)
-		return r == -ECONNABORTED ? lost(loop, conn->pg) : r;
+		return r == -ECONNABORTED ? lost(loop, conn->pg) : fail(loop, r, "out of memory");
 	while ((left = PQflush(conn->pg)) > 0)
 		if ((r = await(loop, conn->pg, POLLIN | POLLOUT)) < 0)
 			return r;
@@ -680,8 +680,6 @@ int eddy_pg_pipeline(struct eddy_pg *pg, struct eddy_pg_statement *list, size_t 
 			drop_idle(loop); /* they have prepared the same */
 	} while (r == -ESTALE && !pg->conn && ++runs < 2);
 	count_call(r);
-	if (r == 0)
-		loop->sqlstate[0] = 0;
 	return r == -ESTALE ? -EAGAIN : r;
 }
 
@@ -698,31 +696,44 @@ int eddy_pg_query(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char 
 	return r;
 }
 
+/* Run a statement that gives a row. */
+static int query_first(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *sql,
+		       struct eddy_pg_params params)
+{
+	int r = eddy_pg_query(pg, ret_rows, sql, params);
+
+	if (r == 0 && ret_rows->count == 0) {
+		eddy_pg_rows_deinit(ret_rows);
+		r = -ENOENT;
+	}
+	return r;
+}
+
+/* Keep rows that could be read. */
+static int keep_if(struct eddy_pg_rows *rows, int r)
+{
+	if (r < 0)
+		eddy_pg_rows_deinit(rows);
+	return r;
+}
+
 int eddyi_pg_one(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *sql,
 		 struct eddy_pg_params params, const struct eddy_member *members, size_t count,
 		 void *ret_target)
 {
-	int r = eddy_pg_query(pg, ret_rows, sql, params);
+	int r = query_first(pg, ret_rows, sql, params);
 
-	if (r < 0)
-		return r;
-	r = ret_rows->count ? eddyi_pg_row_into(ret_rows, 0, members, count, ret_target) : -ENOENT;
-	if (r < 0)
-		eddy_pg_rows_deinit(ret_rows);
-	return r;
+	return r < 0 ? r :
+		       keep_if(ret_rows,
+			       eddyi_pg_row_into(ret_rows, 0, members, count, ret_target));
 }
 
 int eddyi_pg_get(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows, const char *sql,
 		 struct eddy_pg_params params, const struct eddy_to *to, size_t count)
 {
-	int r = eddy_pg_query(pg, ret_rows, sql, params);
+	int r = query_first(pg, ret_rows, sql, params);
 
-	if (r < 0)
-		return r;
-	r = ret_rows->count ? eddyi_pg_row(ret_rows, 0, to, count) : -ENOENT;
-	if (r < 0)
-		eddy_pg_rows_deinit(ret_rows);
-	return r;
+	return r < 0 ? r : keep_if(ret_rows, eddyi_pg_row(ret_rows, 0, to, count));
 }
 
 /* ---- rows ---- */

@@ -167,8 +167,8 @@ EDDY_CHECKED int eddy_pg_query(struct eddy_pg *pg, struct eddy_pg_rows *ret_rows
 			       struct eddy_pg_params params);
 
 /* Read a row's columns, in order, into variables: eddy_pg_row(&rows, 0, EDDY_TO(&id),
- * EDDY_TO(&name)). Strings are borrowed from the rows, and end with a NUL. A null makes a struct eddy_str with a NULL
- * .ptr, and fits no other variable.
+ * EDDY_TO(&name)). Strings are borrowed from the rows, and end with a NUL. A null makes a struct
+ * eddy_str with a NULL .ptr, and fits no other variable.
  * Return: 0; -EDOM, with an ERROR record, if a column is missing or does not fit its variable. */
 #define eddy_pg_row(rows, i, ...)                                                                  \
 	eddyi_pg_row((rows), (i), (const struct eddy_to[]){ __VA_ARGS__ },                         \
@@ -223,8 +223,8 @@ EDDY_CHECKED int eddy_pg_pipeline(struct eddy_pg *pg, struct eddy_pg_statement *
  * before the task suspends. */
 const char *eddy_pg_error(const struct eddy_pg *pg);
 
-/* Get the SQLSTATE of the last call on this loop, such as "23505"; "" if it succeeded, or failed
- * without an error of the server. Read it before the task suspends. */
+/* Get the SQLSTATE of the last failed call on this loop, such as "23505"; "" if the error is not the
+ * server's. Read it before the task suspends. */
 const char *eddy_pg_sqlstate(const struct eddy_pg *pg);
 
 /* --- transactions */

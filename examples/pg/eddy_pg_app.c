@@ -11,22 +11,21 @@
 static int start(struct eddy_app *app, void *arg)
 {
 	struct eddy_pg_app *own = arg;
-	int r = 0;
+	int r;
 
 	(void)app;
 	if (own->pg.pool)
 		return 0; /* by an earlier run */
-	if (own->migrations)
-		r = eddy_pg_migrate(own->options.conninfo, own->migrations);
-	if (r == 0)
-		r = eddy_pg_open(&own->options, &own->pg);
+	r = eddy_pg_open(&own->options, &own->pg);
 	if (r < 0)
 		return r;
 	r = eddy_pg_query(&own->pg, NULL, own->jobs ? eddy_pg_jobs_sql : "select 1", EDDY_PG());
-	if (r < 0) {
+	if (r < 0)
 		eddy_error("eddy::pg", "can't use the database: %s", eddy_pg_error(&own->pg));
+	else if (own->migrations)
+		r = eddy_pg_migrate(own->options.conninfo, own->migrations);
+	if (r < 0)
 		eddy_pg_close(&own->pg);
-	}
 	return r;
 }
 
@@ -34,7 +33,18 @@ static void end(void *arg)
 {
 	struct eddy_pg_app *own = arg;
 
+	eddy_events_channel_free(own->events);
 	eddy_pg_close(&own->pg);
+}
+
+/* Publish the event of a notification. That of a new connection is empty. */
+static void publish(void *arg, const struct eddy_pg_notification *item)
+{
+	struct eddy_pg_app *own = arg;
+	struct eddy_events_message message = { .topic = eddy_str_from(item->payload) };
+
+	if (eddy_str_split(&message.topic, ' ', &message.data) && message.topic.ptr)
+		eddy_events_publish(own->events, &message);
 }
 
 void eddy_pg_use(struct eddy_app *app, struct eddy_pg_app *own)
@@ -45,9 +55,15 @@ void eddy_pg_use(struct eddy_app *app, struct eddy_pg_app *own)
 		own->jobs->pg = &own->pg;
 		eddy_app_add_task(app, "jobs", eddy_pg_jobs_run, own->jobs);
 	}
-	if (own->listener) {
-		own->listener->pg = &own->pg;
-		eddy_app_add_task(app, "listen", eddy_pg_listen, own->listener);
+	if (own->notify) {
+		own->events = eddy_events_channel_new(NULL);
+		own->channels[0] = own->notify;
+		own->listener = (struct eddy_pg_listener){
+			.pg = &own->pg, .channels = own->channels, .fn = publish, .arg = own
+		};
+		if (!own->events)
+			eddy_app_mistake(app, "out of memory");
+		eddy_app_add_task(app, "listen", eddy_pg_listen, &own->listener);
 	}
 }
 

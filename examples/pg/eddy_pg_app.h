@@ -1,5 +1,5 @@
-/* eddy_pg_app.h: PostgreSQL in an app of eddy-http: a pool from the app's start to its end, and
- * responses made of rows.
+/* eddy_pg_app.h: PostgreSQL in an app of eddy-http: a pool from the app's start to its end,
+ * responses made of rows, and notifications as server-sent events.
  *
  *     static struct eddy_pg_app database = { .migrations = migrations };
  *
@@ -18,6 +18,7 @@
 #include "eddy_pg_jobs.h"
 #include "eddy_pg_migrate.h"
 #include <eddy/app.h>
+#include <eddy/events.h>
 
 EDDY_BEGIN_DECLS
 
@@ -25,15 +26,24 @@ EDDY_BEGIN_DECLS
 struct eddy_pg_app {
 	/* Read when the app starts, so a configuration file may set them. */
 	struct eddy_pg_options options;
-	const struct eddy_pg_migration *migrations; /* applied at each start; default: none */
-	struct eddy_pg_jobs *jobs; /* run by the app, with a table for them; default: none */
-	struct eddy_pg_listener *listener; /* runs in the app; default: none */
-	struct eddy_pg pg; /* for handlers; set while the app starts, until it is freed */
+	/* Applied at each start, when the table of .jobs is there; default: none. */
+	const struct eddy_pg_migration *migrations;
+	/* Jobs that the app runs; .pg is set. Their table is created. Default: none. */
+	struct eddy_pg_jobs *jobs;
+	/* A channel of NOTIFY whose payloads are "DATA TOPIC", such as "{\"id\":1} ada": all
+	 * processes publish them as events. DATA has no space. Default: none. */
+	const char *notify;
+
+	/* Set by eddy_pg_use(), for handlers: */
+	struct eddy_pg pg;                  /* while the app starts, and from then on */
+	struct eddy_events_channel *events; /* of .notify */
+
+	const char *channels[2];          /* private */
+	struct eddy_pg_listener listener; /* private */
 };
 
-/* Give a database to an app, which opens the pool when it starts and closes it when it is freed.
- * The app does not start if the database can't be reached, or a migration fails. `own` lives as long
- * as the app; .pg of jobs and listener is set. */
+/* Open a pool when the app starts, and close it when the app is freed. The app does not start if the
+ * database can't be reached, or a migration fails. `own` must live as long as the app. */
 void eddy_pg_use(struct eddy_app *app, struct eddy_pg_app *own);
 
 /* Answer with the rows of a query as an array of JSON objects, or with the first row as an object.

@@ -15,6 +15,9 @@
  * the database dies, another worker takes the job when the lease has ended. A job may thus have
  * been executed, in part or in whole, when it runs again: make it idempotent.
  *
+ * Statements and triggers may add a job themselves: insert .kind, .payload and .run_at, then
+ * `select pg_notify('eddy_jobs', '')` wakes a worker.
+ *
  * Metrics: eddy_pg_jobs_running; eddy_pg_job_runs_total by outcome: done, retried, failed, returned
  * (at shutdown) and lost (the lease has ended).
  */
@@ -91,9 +94,9 @@ struct eddy_pg_jobs {
 };
 
 /* Work until the scope is cancelled. Suspends. No job is taken any more then, unless .drain is set;
- * running jobs have .grace_ns to end. After that they are cancelled and given back to other workers at once, which does
- * not count as an attempt. A task for eddy_app_add_task() or eddy_scope_spawn(); it needs a listener's
- * connection, and those of the pool for moments only.
+ * running jobs have .grace_ns to end. After that they are cancelled and given back to other workers
+ * at once, which does not count as an attempt. A task for eddy_app_add_task() or
+ * eddy_scope_spawn(); it needs a listener's connection, and those of the pool for moments only.
  * Return: -ECANCELED; -EINVAL if a name has a space, or all are longer than 2 KiB; -ENOMEM. */
 int eddy_pg_jobs_run(void *jobs);
 

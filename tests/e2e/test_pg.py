@@ -317,6 +317,9 @@ class App(PgCase):
     def test_starts(self):
         self.case_runs('starts')
 
+    def test_events(self):
+        self.case_runs('events')
+
 
 @unittest.skipUnless(os.path.exists(PROGRAMS['pg_sessions']), 'needs TLS')
 class Sessions(PgCase):

@@ -24,11 +24,12 @@ static const struct eddy_member page_members[] = {
 	EDDY_MEMBER(struct page, offset, .otherwise = "0")
 };
 
+static struct eddy_metric *uploads, *bytes;
+
 static int put(struct eddy_req *req, struct eddy_res *res)
 {
 	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
-	struct dropbox *box = eddy_req_context(req);
-	struct eddy_pg *pg = &box->database.pg;
+	struct eddy_pg *pg = &dropbox.database.pg;
 	struct eddy_str name, stored, owner = dropbox_caller(req);
 	struct eddy_saved saved;
 	int64_t left;
@@ -45,7 +46,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 	if (left <= 0 && eddy_req_length(req) > 0)
 		r = -EFBIG;
 	else
-		r = eddy_req_save_at(req, box->dir, stored,
+		r = eddy_req_save_at(req, dropbox.dir, stored,
 				     &(struct eddy_save_options){ .max = (uint64_t)left }, &saved);
 	if (r == -EFBIG)
 		return eddy_res_problem(res, 507, "%lld bytes of your quota are left",
@@ -58,71 +59,72 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 		"insert into files (owner, name, size, stored, type) values ($1, $2, $3, $4, "
 		"coalesce($5, 'application/octet-stream')) returning id, name, size",
 		EDDY_PG(owner, name, saved.size, stored, eddy_req_header(req, "content-type")));
-	/* After any other failure the row may be there. */
-	if (r == -EBUSY || (r < 0 && *eddy_pg_sqlstate(pg)))
-		unlinkat(box->dir, stored.ptr, 0);
+	if (r == -EEXIST || r == -EBUSY) /* after other failures there may be a row */
+		eddy_unlinkat(dropbox.dir, stored.ptr, 0);
 	if (r == -EEXIST)
 		return eddy_res_problem(res, 409, "you have a file of this name");
-	if (r == 0) {
-		eddy_metric_add(box->uploads, 1);
-		eddy_metric_add(box->bytes, (int64_t)saved.size);
-	}
+	eddy_metric_add(uploads, r == 0);
+	eddy_metric_add(bytes, r == 0 ? (int64_t)saved.size : 0);
 	return r;
 }
 
 static int get(struct eddy_req *req, struct eddy_res *res)
 {
 	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
-	struct dropbox *box = eddy_req_context(req);
 	struct eddy_str name, stored, type;
 	int r = eddy_req_path(req, EDDY_TO(&name));
 
 	if (r == 0)
-		r = eddy_pg_get(&box->database.pg, &rows,
+		r = eddy_pg_get(&dropbox.database.pg, &rows,
 				"select stored, type from files where owner = $1 and name = $2",
 				EDDY_PG(dropbox_caller(req), name), EDDY_TO(&stored),
 				EDDY_TO(&type));
 	if (r == 0)
-		r = eddy_openat(box->dir, stored.ptr, O_RDONLY, 0);
+		r = eddy_openat(dropbox.dir, stored.ptr, O_RDONLY, 0);
 	return r < 0 ? r :
 		       eddy_res_file(res, name, r, &(struct eddy_file_options){ .type = type.ptr });
 }
 
 static int list(struct eddy_req *req, struct eddy_res *res)
 {
-	struct dropbox *box = eddy_req_context(req);
 	struct page page;
 	int r = eddy_req_query_into(req, page_members, &page);
 
 	if (r == 0)
 		r = eddy_pg_respond(
-			res, &box->database.pg, EDDY_SHAPE(struct file, file_members),
+			res, &dropbox.database.pg, EDDY_SHAPE(struct file, file_members),
 			"select * from files where owner = $1 order by name limit $2 offset $3",
 			EDDY_PG(dropbox_caller(req), page.limit, page.offset));
 	return r;
 }
 
-static const struct eddy_operation put_operation = {
-	.summary = "Upload a file",
-	.body_type = "application/octet-stream",
-	.responses = { { 201, "Stored.", EDDY_SHAPE(struct file, new_file_members) },
-		       { 409, "You have a file of this name." },
-		       { 507, "It is larger than what is left of your quota." } }
-};
-static const struct eddy_operation get_operation = {
-	.summary = "Download a file",
-	.responses = { { 200, "The file.", .type = "application/octet-stream" }, { 404, "None." } }
-};
-static const struct eddy_operation list_operation = {
-	.summary = "List your files",
-	.query = EDDY_SHAPE(struct page, page_members),
-	.responses = { { 200, "By name.", EDDY_SHAPE(struct file, file_members),
-			 .is_array = true } }
-};
-
 void dropbox_map_files(struct eddy_group *api)
 {
-	eddy_route_describe(eddy_app_map_put(api, "/files/{name}", put), &put_operation);
-	eddy_route_describe(eddy_app_map_get(api, "/files/{name}", get), &get_operation);
-	eddy_route_describe(eddy_app_map_get(api, "/files", list), &list_operation);
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = "dropbox_uploads_total",
+							   .help = "Files." },
+			    &uploads);
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = "dropbox_bytes_total",
+							   .help = "Bytes." },
+			    &bytes);
+	eddy_route_describe(
+		eddy_app_map_put(api, "/files/{name}", put),
+		&(struct eddy_operation){
+			.summary = "Upload a file",
+			.body_type = "application/octet-stream",
+			.responses = {
+				{ 201, "Stored.", EDDY_SHAPE(struct file, new_file_members) },
+				{ 409, "You have a file of this name." },
+				{ 507, "It is larger than what is left of your quota." } } });
+	eddy_route_describe(eddy_app_map_get(api, "/files/{name}", get),
+			    &(struct eddy_operation){
+				    .summary = "Download a file",
+				    .responses = { { 200, "The file.",
+						     .type = "application/octet-stream" } } });
+	eddy_route_describe(
+		eddy_app_map_get(api, "/files", list),
+		&(struct eddy_operation){
+			.summary = "List your files",
+			.query = EDDY_SHAPE(struct page, page_members),
+			.responses = { { 200, "By name.", EDDY_SHAPE(struct file, file_members),
+					 .is_array = true } } });
 }

@@ -2,8 +2,7 @@
 
 int main(int argc, char **argv)
 {
-	struct dropbox box = { 0 };
-	struct eddy_app *app = dropbox_app(&box);
+	struct eddy_app *app = dropbox_app();
 
 	eddy_log_writer_subscribe(NULL);
 	eddy_app_with_config(app, argc > 1 ? argv[1] : "dropbox.toml");

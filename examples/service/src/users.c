@@ -19,16 +19,15 @@ static const struct eddy_member user_members[] = { EDDY_MEMBER(struct user, name
 
 static int add(struct eddy_req *req, struct eddy_res *res)
 {
-	struct dropbox *box = eddy_req_context(req);
 	char path[sizeof("/users/") + 3 * 64];
 	struct user user;
 	int r = eddy_req_json_into(req, new_user_members, &user);
 
 	if (r < 0)
 		return r; /* 400, with a list of what is wrong */
-	r = eddy_pg_query(&box->database.pg, NULL, "insert into users values ($1, $2, $3)",
+	r = eddy_pg_query(&dropbox.database.pg, NULL, "insert into users values ($1, $2, $3)",
 			  EDDY_PG(user.name, user.email,
-				  user.has_quota ? user.quota : (int64_t)box->quota));
+				  user.has_quota ? user.quota : (int64_t)dropbox.quota));
 	if (r == -EEXIST)
 		return eddy_res_problem(res, 409, "there is a user of this name");
 	if (r < 0)
@@ -41,36 +40,33 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 
 static int show(struct eddy_req *req, struct eddy_res *res)
 {
-	struct dropbox *box = eddy_req_context(req);
 	struct eddy_str name;
 	int r = eddy_req_path(req, EDDY_TO(&name));
 
 	if (r == 0)
 		r = eddy_pg_respond_one(
-			res, &box->database.pg, EDDY_SHAPE(struct user, user_members),
+			res, &dropbox.database.pg, EDDY_SHAPE(struct user, user_members),
 			"select *, (select coalesce(sum(size), 0)::bigint from files "
 			"where owner = users.name) as used from users where name = $1",
 			EDDY_PG(name));
 	return r; /* -ENOENT is 404 */
 }
 
-static const struct eddy_operation add_operation = {
-	.summary = "Add a user",
-	.body = EDDY_SHAPE(struct user, new_user_members),
-	.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_user_members) },
-		       { 409, "There is a user of this name." } }
-};
-static const struct eddy_operation show_operation = {
-	.summary = "Show a user",
-	.responses = { { 200, "The user.", EDDY_SHAPE(struct user, user_members) },
-		       { 404, "None." } }
-};
-
 void dropbox_map_users(struct eddy_group *api)
 {
 	struct eddy_route *route = eddy_app_map_post(api, "/users", add);
 
 	eddy_app_authorize(route, eddy_roles("admin"));
-	eddy_route_describe(route, &add_operation);
-	eddy_route_describe(eddy_app_map_get(api, "/users/{name}", show), &show_operation);
+	eddy_route_describe(
+		route,
+		&(struct eddy_operation){
+			.summary = "Add a user",
+			.body = EDDY_SHAPE(struct user, new_user_members),
+			.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_user_members) },
+				       { 409, "There is a user of this name." } } });
+	eddy_route_describe(eddy_app_map_get(api, "/users/{name}", show),
+			    &(struct eddy_operation){
+				    .summary = "Show a user",
+				    .responses = { { 200, "The user.",
+						     EDDY_SHAPE(struct user, user_members) } } });
 }

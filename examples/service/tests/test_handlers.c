@@ -101,15 +101,14 @@ static int run(void *arg)
 
 int main(void)
 {
-	struct dropbox box = { 0 };
-	struct eddy_app *app = dropbox_app(&box);
+	struct eddy_app *app = dropbox_app();
 	char folder[] = "/tmp/dropbox-XXXXXX", command[64];
 	int r;
 
 	printf("1..%zu\n", sizeof(all) / sizeof(*all));
 	eddy_log_text_subscribe();
-	box.data_dir = mkdtemp(folder);
-	box.database.options.conninfo = "postgresql://"; /* of tests/local.py */
+	dropbox.data_dir = mkdtemp(folder);
+	dropbox.database.options.conninfo = "postgresql://"; /* of tests/local.py */
 	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
 					       .secret = eddy_str(secret, sizeof(secret) - 1) });
 	r = eddy_run(NULL, run, app);

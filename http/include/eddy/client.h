@@ -94,9 +94,10 @@ struct eddy_client_file {
 /* How often a request or a transfer is tried again. A zero field takes its default. */
 struct eddy_client_retry {
 	bool none; /* fail at once; default: try again */
-	/* Retries in a row; of a transfer: between which less than 64 KiB were moved; default 10. */
+	/* Retries in a row, which 64 KiB of a transfer end; default 10. */
 	unsigned max;
-	/* The same in time; a longer retry-after field ends them. Default 5 min. */
+	/* Retries begin within this time after the first failure in a row; a longer retry-after
+	 * field ends them. Default 5 min. */
 	uint64_t time_max_ns;
 	/* Delay before the first retry, which doubles with each and is shortened at random by up to
 	 * half; default 250 ms, at most 30 s. A longer retry-after field is followed. */
@@ -125,7 +126,7 @@ struct eddy_client_request {
 
 	/* Send the request again if the server can't be reached, breaks the connection or times
 	 * out, and on 408, 429, 500, 502, 503 and 504. The server may then execute it more than
-	 * once. Not with .pull (-EINVAL). Default: return the first result. */
+	 * once. The last result is returned. Not with .pull (-EINVAL). Default: do not. */
 	const struct eddy_client_retry *retry;
 };
 

@@ -40,7 +40,7 @@ struct eddy_events_message {
 	struct eddy_str data;  /* UTF-8; CR, LF and CR LF end a line; absent: there is no event */
 	uint64_t retry_ns; /* before the client connects again, sent in ms; default 0: as before */
 	struct eddy_str comment; /* lines that clients ignore */
-	/* Of a channel: the subscribers that get it; absent: all. Not sent. */
+	/* Only its subscribers get the message of a channel; absent: all do. Not sent. */
 	struct eddy_str topic;
 };
 
@@ -72,12 +72,13 @@ struct eddy_events_channel;
 
 /* A zero member takes its default. */
 struct eddy_events_channel_options {
-	unsigned replay_max; /* messages kept for clients that connect again; default 100 */
-	bool no_replay;      /* keep none, and do not number them */
-	bool greets;         /* send what is kept to clients without a last-event-id, too */
-	/* Unsent bytes of a subscriber, and those of other topics since the message that it is
-	 * being sent. A subscriber with more is cut, connects again, and gets what is kept. At
-	 * most half as many bytes are kept for that. Default 1 MiB. */
+	/* Messages kept for clients that connect again, of all topics together; default 100. */
+	unsigned replay_max;
+	bool no_replay; /* keep none, and do not number them */
+	bool greets;    /* send what is kept to clients without a last-event-id, too */
+	/* Bytes that a subscriber may be behind, messages of other topics included. A subscriber
+	 * that is further behind is cut, connects again, and gets what is kept. At most half as
+	 * many bytes are kept for that. Default 1 MiB. */
 	size_t lag_max;
 	uint64_t comment_ns; /* as of eddy_events_options */
 };
@@ -90,19 +91,19 @@ eddy_events_channel_new(const struct eddy_events_channel_options *options);
  * may call it. NULL is accepted. */
 EDDY_API void eddy_events_channel_free(struct eddy_events_channel *channel);
 
-/* Send a message to all subscribers, or to those of its topic. It is formatted once, and shared. A message without an id is
- * numbered, unless the channel has .no_replay. Never suspends. Any thread may call it, until the
- * channel is freed.
+/* Send a message to all subscribers, or to those of its topic. It is formatted once, and shared. A
+ * message without an id is numbered, unless the channel has .no_replay. Never suspends. Any thread
+ * may call it, until the channel is freed.
  * Return: 0; -EINVAL for a malformed id or event; -ENOMEM. */
 EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
 				 const struct eddy_events_message *message);
 
-/* Answer with the messages of a channel that have no topic, from now on, or from behind the request's last-event-id,
- * if that is kept, else from the first that is kept. Return its result from the handler at once:
- * the stream then has no task and no buffer until something is published. A response that is
- * compressed keeps its task, as each has a compressor of its own: the call returns when the stream
- * ends. A stop of the server ends the stream. The channel must be valid until the call suspends.
- * Suspends.
+/* Answer with the messages of a channel that have no topic, from now on, or from behind the
+ * request's last-event-id, if that is kept, else from the first that is kept. Return its result from
+ * the handler at once: the stream then has no task and no buffer until something is published. A
+ * response that is compressed keeps its task, as each has a compressor of its own: the call returns
+ * when the stream ends. A stop of the server ends the stream. The channel must be valid until the
+ * call suspends. Suspends.
  * Return: as eddy_res_events(); -EBUSY for a second subscription in one request. */
 EDDY_API int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res);
 

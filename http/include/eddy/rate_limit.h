@@ -15,8 +15,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* A rate and its keys. A zero field other than `count` takes its default. Strings are borrowed for
- * the app's life. */
+/* A rate and its keys. A zero field other than `count` takes its default. Copied. */
 struct eddy_rate_limit_options {
 	uint32_t count;    /* requests */
 	uint64_t per_ns;   /* in this time; default 1 s */

@@ -83,7 +83,7 @@ EDDY_API int eddy_file_sha256(int fd, char ret_hex[EDDY_SHA256_SIZE]);
 
 /* Remove the hidden files of unfinished uploads that a killed server left in a folder. Files of
  * running servers are kept; on a file system without locks, all are. Blocks: call it before the app
- * runs.
+ * runs, or while it starts (eddy_app_at_start()).
  * Return: the number removed, -errno. */
 EDDY_API int eddy_upload_clean(int dir);
 

@@ -309,8 +309,10 @@ static bool may_retry(struct eddyi_retry *retry, int result, const struct eddy_r
 {
 	if (result < 0)
 		eddyi_retry_fail(retry, result, true);
-	else
+	else if (eddy_response_status(response) >= 400)
 		eddyi_retry_fail_status(retry, response);
+	else
+		return false;
 	return retry->is_passing && eddyi_retry_next(retry, 0, ret_delay_ns) == 0;
 }
 

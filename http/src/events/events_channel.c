@@ -175,13 +175,15 @@ static int send_all(struct eddy_events_channel *channel, struct eddy_str topic,
 	r = eddyi_receiver_begin(receiver, &channel->fanout, at);
 	if (r < 0)
 		return r;
-	while (r >= 0 && !cases[1].ready && !eddyi_channel_has_ended(receiver)) {
+	while (r >= 0 && !cases[1].ready) {
 		message = eddyi_channel_next(receiver, topic);
 		if (message) {
 			subscriber.sends = true;
 			r = eddyi_events_write(&req->res, message->text);
 			subscriber.sends = false;
 			eddyi_receiver_advance(receiver, 1);
+		} else if (eddyi_channel_has_ended(receiver)) {
+			break;
 		} else {
 			eddy_event_clear(&subscriber.news);
 			cases[0] = eddy_case_event(&subscriber.news);

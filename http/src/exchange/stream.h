@@ -74,8 +74,8 @@ struct eddyi_stream_verbs {
 	 * Return: 0, -ENODATA if the file is too short, -errno. */
 	int (*file_out)(struct eddy_req *req, struct eddy_transfer *file, bool last);
 	/* Take the messages of a channel from `at` on, a reference that it takes, for a stream that goes
-	 * on when the exchange has ended. The topic is copied. NULL: it has to be sent within the exchange.
-	 * Return: 0, -EBUSY, -ENOMEM. */
+	 * on when the exchange has ended. The topic is copied. NULL: it has to be sent within the
+	 * exchange. Return: 0, -EBUSY, -ENOMEM. */
 	int (*listen)(struct eddy_req *req, struct eddy_events_channel *channel,
 		      struct eddy_str topic, struct eddyi_post *at);
 	/* End an incomplete response, so that the client does not take it for complete. */

@@ -2,6 +2,7 @@
 #include "exchange/exchange_state.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/layer.h>
 #include <eddy/loop.h>
 #include <eddy/peer.h>
 #include <eddy/rate_limit.h>
@@ -104,6 +105,7 @@ void eddy_app_use_rate_limit(union eddy_target target,
 
 	*limit = (struct limit){ .options = options ? *options :
 						      (struct eddy_rate_limit_options){ 0 } };
+	limit->options.header = eddy_app_keep_string(app, limit->options.header);
 	if (!limit->options.per_ns)
 		limit->options.per_ns = EDDY_SECOND;
 	if (!limit->options.burst)

@@ -42,14 +42,50 @@ static int show(struct eddy_req *req, struct eddy_res *res)
 }
 
 /* What the app starts with. */
-static unsigned ran, connected;
+static unsigned ran;
 
-static int wait_for_tasks(struct eddy_req *req, struct eddy_res *res)
+static int wait_for_job(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
-	for (int i = 0; i < 500 && (!ran || !connected); i++)
+	for (int i = 0; i < 500 && !ran; i++)
 		eddy_sleep(10 * EDDY_MS);
 	return eddy_res_ok(res, "%u", ran);
+}
+
+/* Ends the channel after some events. */
+static int notify(void *arg)
+{
+	static const char *const sql[] = { "notify news, '{\"a\":1} ada'", "notify news, 'none'",
+					   "notify news, '2 bob'", "notify news, '3 ada lovelace'",
+					   "notify news, '4 ada'" };
+	int r = 0;
+
+	(void)arg;
+	/* The app's listener is there. */
+	for (int i = 0;
+	     i < 500 && number(&database.pg, "select count(*) from pg_stat_activity where "
+					     "query ilike 'listen%'") != 1;
+	     i++)
+		eddy_sleep(10 * EDDY_MS);
+	for (size_t i = 0; i < sizeof(sql) / sizeof(*sql) && r == 0; i++)
+		r = run_sql(&database.pg, sql[i]);
+	eddy_sleep(300 * EDDY_MS);
+	eddy_events_channel_free(database.events);
+	database.events = NULL;
+	return r;
+}
+
+static int follow(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_scope scope;
+	int r;
+
+	(void)req;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "notify", notify, NULL);
+	r = eddy_events_subscribe_to(database.events, EDDY_STR("ada"), res);
+	eddy_scope_end(&scope);
+	return r;
 }
 
 static struct eddy_app *app_with_books(void)
@@ -59,7 +95,8 @@ static struct eddy_app *app_with_books(void)
 	eddy_pg_use(app, &database);
 	eddy_app_map_get(app, "/books", list);
 	eddy_app_map_get(app, "/books/{id}", show);
-	eddy_app_map_get(app, "/wait", wait_for_tasks);
+	eddy_app_map_get(app, "/wait", wait_for_job);
+	eddy_app_map_get(app, "/follow", follow);
 	return app;
 }
 
@@ -109,12 +146,6 @@ static int run_job(const struct eddy_pg_job *job, void *arg)
 	return 0;
 }
 
-static void heard(void *arg, const struct eddy_pg_notification *item)
-{
-	(void)arg;
-	connected += !*item->channel;
-}
-
 /* A start that fails is tried again by the next. Then the tasks run. */
 static int starts(void)
 {
@@ -123,13 +154,11 @@ static int starts(void)
 	static const struct eddy_pg_migration wrong[] = { { "001", "create table;" },
 							  { NULL, NULL } };
 	struct eddy_pg_jobs jobs = { .kinds = kinds };
-	struct eddy_pg_listener listener = { .channels = EDDY_LIST("news"), .fn = heard };
 	struct eddy_app *app;
 
 	database = (struct eddy_pg_app){ .options = { .conninfo = "host=127.0.0.1 port=1",
 						      .wait_ns = 50 * EDDY_MS },
-					 .jobs = &jobs,
-					 .listener = &listener };
+					 .jobs = &jobs };
 	app = app_with_books();
 	EXPECT(ask(app, "GET /books", NULL) < 0);
 	EXPECT(!database.pg.pool);
@@ -141,7 +170,27 @@ static int starts(void)
 	EXPECT_EQ(ask(app, "GET /books", "[]"), 200);
 	EXPECT_EQ(eddy_pg_jobs_add(&database.pg, &(struct eddy_pg_new_job){ .kind = "count" }), 0);
 	EXPECT_EQ(ask(app, "GET /wait", "1"), 200);
-	EXPECT(connected);
+	eddy_app_free(app);
+	return 0;
+}
+
+static int events(void)
+{
+	struct eddy_response *response;
+	struct eddy_app *app;
+	struct eddy_str body;
+
+	database = (struct eddy_pg_app){ .options.conninfo = conninfo, .notify = "news" };
+	app = app_with_books();
+	EXPECT_EQ(eddy_app_test(app, "GET /follow", NULL, &response), 0);
+	EXPECT_EQ(eddy_response_body(response, &body), 0);
+	EXPECT(memmem(body.ptr, body.len, "\ndata: {\"a\":1}\n\n", 16));
+	EXPECT(memmem(body.ptr, body.len, "\ndata: 4\n\n", 10));
+	EXPECT_EQ(memmem(body.ptr, body.len, "none", 4) || memmem(body.ptr, body.len, ": 2", 3) ||
+			  memmem(body.ptr, body.len, ": 3", 3) ||
+			  memmem(body.ptr, body.len, "data: \n", 7),
+		  0);
+	eddy_response_free(response);
 	eddy_app_free(app);
 	return 0;
 }
@@ -149,6 +198,7 @@ static int starts(void)
 static const struct pg_case cases[] = {
 	{ "rows", rows },
 	{ "starts", starts },
+	{ "events", events },
 	{ NULL, NULL },
 };
 
