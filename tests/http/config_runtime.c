@@ -267,7 +267,7 @@ Test(config_runtime, the_file_gives_all_loops_their_stacks, .init = make_file, .
 	check(&options, "[runtime]\nstack_size = 4_194_304\n", eddy_app_run_blocking);
 }
 
-Test(config_runtime, so_do_the_options, .timeout = 60)
+Test(config_runtime, so_do_the_options)
 {
 	const struct eddy_server_options options = { .workers = 2, .stack_size = 4 * EDDY_MIB };
 
@@ -291,7 +291,7 @@ static int run_on_own_loop(struct eddy_app *app)
 	return r;
 }
 
-Test(config_runtime, further_loops_are_as_the_one_of_the_program, .timeout = 60)
+Test(config_runtime, further_loops_are_as_the_one_of_the_program)
 {
 	rig.deep = 2 * EDDY_MIB;
 	rig.spins = true;
@@ -302,14 +302,14 @@ Test(config_runtime, further_loops_are_as_the_one_of_the_program, .timeout = 60)
 }
 
 /* Unless the options say otherwise. */
-Test(config_runtime, further_loops_are_as_the_options_say, .timeout = 60)
+Test(config_runtime, further_loops_are_as_the_options_say)
 {
 	rig.worker_deep = 6 * EDDY_MIB;
 	check(&(struct eddy_server_options){ .workers = 2, .stack_size = 8 * EDDY_MIB }, NULL,
 	      run_on_own_loop);
 }
 
-Test(config_runtime, the_least_stack_has_room_for_a_handler, .timeout = 60)
+Test(config_runtime, the_least_stack_has_room_for_a_handler)
 {
 	rig.deep = 16 * EDDY_KIB;
 	check(&(struct eddy_server_options){ .workers = 2, .stack_size = EDDYI_STACK_MIN }, NULL,

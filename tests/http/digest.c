@@ -239,7 +239,7 @@ static int cancel(void *arg)
 	return 0;
 }
 
-Test(digest, is_cancelled_between_pieces, .init = make_folder, .fini = remove_folder, .timeout = 30)
+Test(digest, is_cancelled_between_pieces, .init = make_folder, .fini = remove_folder)
 {
 	run(cancel);
 }

@@ -236,7 +236,7 @@ static int serve(void *arg)
 	return 0;
 }
 
-Test(h2, goes_on_without_memory, .timeout = 60)
+Test(h2, goes_on_without_memory)
 {
 	struct eddy_app *app = eddy_app_new();
 

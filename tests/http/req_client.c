@@ -100,7 +100,7 @@ static int run_asked(void *arg)
 }
 
 /* Connections are kept from one request to the next: with one loop there is one. */
-Test(req_client, keeps_connections, .timeout = 10)
+Test(req_client, keeps_connections)
 {
 	struct asking asking = { make_app(1), .times = 8 };
 
@@ -110,7 +110,7 @@ Test(req_client, keeps_connections, .timeout = 10)
 	eddy_app_free(asking.app);
 }
 
-Test(req_client, is_one_of_each_loop, .timeout = 10)
+Test(req_client, is_one_of_each_loop)
 {
 	struct asking asking = { make_app(3), .times = TIMES_MAX };
 
@@ -134,7 +134,7 @@ Test(req_client, is_there_in_tests)
 }
 
 /* What was described before is forgotten. */
-Test(req_client, options_may_be_null, .timeout = 10)
+Test(req_client, options_may_be_null)
 {
 	struct asking asking = { make_app(1), .times = 1 };
 

@@ -76,7 +76,7 @@ static int run_ended(void *arg)
 }
 
 /* A shutdown is not lost on an app that another thread is about to start. */
-Test(run, is_ended_before_it_runs, .timeout = 5)
+Test(run, is_ended_before_it_runs)
 {
 	cr_expect(eq(int, eddy_run(NULL, run_ended, NULL), 0));
 }
@@ -93,7 +93,7 @@ static int run_listening(void *arg)
 }
 
 /* On its own loop, which does not serve yet. */
-Test(run, is_ended_by_who_reads_its_records, .timeout = 5)
+Test(run, is_ended_by_who_reads_its_records)
 {
 	struct eddy_app *app = eddy_app_new();
 
@@ -453,7 +453,7 @@ static int run_beside_app(void *arg)
 }
 
 /* A task of the app's is there with it, and awaited at its end; what it returns does not count. */
-Test(run, has_tasks_beside_it, .timeout = 5)
+Test(run, has_tasks_beside_it)
 {
 	struct beside beside = { .app = eddy_app_new() };
 
@@ -519,7 +519,7 @@ static int run_staying(void *arg)
 }
 
 /* They hear of the end when it begins, not when the time to drain is over. */
-Test(run, tells_handlers_that_it_stops, .timeout = 20)
+Test(run, tells_handlers_that_it_stops)
 {
 	for (unsigned workers = 1; workers <= 3; workers += 2) {
 		struct staying staying = { .app = eddy_app_new() };
@@ -599,7 +599,7 @@ static int run_cancelled(void *arg)
 }
 
 /* Its requests are told at once, and what is beside them once they are over. */
-Test(run, has_tasks_beside_its_last_request, .timeout = 5)
+Test(run, has_tasks_beside_its_last_request)
 {
 	struct cancelled cancelled = { .app = eddy_app_new() };
 

@@ -74,6 +74,9 @@ Test(schema, numbers)
 	       "{'type': 'integer', 'minimum': -128, 'maximum': 127}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u8)),
 	       "{'type': 'integer', 'minimum': 0, 'maximum': 255}");
+	/* JSON has no number above the greatest double. */
+	expect(SCHEMA_OF(EDDY_MEMBER(struct all, real, .range = { 1.5L, 1e4000L })),
+	       "{'type': 'number', 'minimum': 1.5}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, i16)),
 	       "{'type': 'integer', 'minimum': -32768, 'maximum': 32767}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u16)),

@@ -45,7 +45,7 @@ static void run_over_each(const struct eddy_loop_options *options, eddy_task_fn 
 
 #define EXECUTOR_TEST(name)                                                                        \
 	static int task_##name(void *arg);                                                         \
-	Test(executor, name, .timeout = 30)                                                        \
+	Test(executor, name)                                                                       \
 	{                                                                                          \
 		run_over_each(NULL, task_##name);                                                  \
 	}                                                                                          \
@@ -54,7 +54,7 @@ static void run_over_each(const struct eddy_loop_options *options, eddy_task_fn 
 /* What only epoll with threads does. */
 #define POLL_TEST(name)                                                                            \
 	static int task_##name(void *arg);                                                         \
-	Test(executor, name, .timeout = 30)                                                        \
+	Test(executor, name)                                                                       \
 	{                                                                                          \
 		setenv("EDDY_EXECUTOR", "poll", 1);                                                \
 		expect_run(NULL, task_##name, NULL);                                               \
@@ -611,7 +611,7 @@ static int fill_queue(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-Test(executor, completions_beyond_the_queue_are_not_lost, .timeout = 30)
+Test(executor, completions_beyond_the_queue_are_not_lost)
 {
 	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, fill_queue);
 }
@@ -653,7 +653,7 @@ static int accept_many(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-Test(executor, a_multishot_has_more_completions_than_the_queue, .timeout = 30)
+Test(executor, a_multishot_has_more_completions_than_the_queue)
 {
 	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, accept_many);
 }

@@ -267,7 +267,7 @@ Test(file, loads_small_ones, .init = make_folder, .fini = remove_empty_folder)
 	free(bytes);
 }
 
-Test(file, loads_nothing_else, .init = make_folder, .fini = remove_empty_folder, .timeout = 10)
+Test(file, loads_nothing_else, .init = make_folder, .fini = remove_empty_folder)
 {
 	char path[64], *bytes = NULL;
 	int next = dup(0);

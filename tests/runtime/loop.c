@@ -305,7 +305,7 @@ static int end_with_a_wake_up(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-Test(loop, ends_though_it_is_woken, .timeout = 10)
+Test(loop, ends_though_it_is_woken)
 {
 	for (int i = 0; i < 20; i++)
 		expect_run(NULL, end_with_a_wake_up, NULL);

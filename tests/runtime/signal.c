@@ -263,7 +263,7 @@ static int fetch_all(void *arg)
 }
 
 /* Handlers of several threads at once. */
-Test(signal, many_at_once_end_no_process, .timeout = 20)
+Test(signal, many_at_once_end_no_process)
 {
 	pthread_t threads[3];
 

@@ -229,7 +229,7 @@ Test(log_writer, a_fault_loses_nothing)
 }
 
 /* Nobody reads: the process ends all the same. */
-Test(log_writer, a_process_that_fails_does_not_wait_for_a_reader, .timeout = 30)
+Test(log_writer, a_process_that_fails_does_not_wait_for_a_reader)
 {
 	uint64_t began = eddy_now();
 	int reader;
@@ -244,7 +244,7 @@ Test(log_writer, a_process_that_fails_does_not_wait_for_a_reader, .timeout = 30)
 }
 
 /* A reader who does not read holds up nobody: not who emits, and not the end. */
-Test(log_writer, who_does_not_read_holds_up_nobody, .timeout = 30)
+Test(log_writer, who_does_not_read_holds_up_nobody)
 {
 	struct eddy_log_writer_options options = { .path = path,
 						   .format = EDDY_LOG_FORMAT_TEXT,

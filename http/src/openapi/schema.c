@@ -50,9 +50,9 @@ static json_t *number(long double value)
 static void set_bounds(struct eddyi_schemas *schemas, json_t *schema, const char *min_name,
 		       const char *max_name, struct eddy_bounds bounds)
 {
-	if (isfinite(bounds.min))
+	if (isfinite((double)bounds.min))
 		eddyi_schemas_set(schemas, schema, min_name, number(bounds.min));
-	if (isfinite(bounds.max))
+	if (isfinite((double)bounds.max))
 		eddyi_schemas_set(schemas, schema, max_name, number(bounds.max));
 }
 
