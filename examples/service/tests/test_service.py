@@ -94,6 +94,24 @@ class Tests(unittest.TestCase):
         self.assertEqual(len(os.listdir(os.path.join(service.folder, 'data'))), 1)
         self.assertEqual(service.end(), 0)
 
+    def test_events(self):
+        """A subscriber gets changes of his files, and no event when the connection to the database is made again."""
+        listening = "select pid from pg_stat_activity where query like 'listen \"files\"'"
+        self.service.add_user('ada')
+        with contextlib.closing(http.client.HTTPConnection('localhost', self.service.port, timeout=30)) as client:
+            client.request('GET', '/events', headers={'authorization': 'Bearer ' + token(SECRET, 'ada')})
+            events = client.getresponse()
+            while not (pid := self.sql(listening)):
+                time.sleep(0.05)
+            self.sql(f'select pg_terminate_backend({pid})')
+            while self.sql(listening) in ('', pid):
+                time.sleep(0.05)
+            time.sleep(0.2)
+            self.service.ask('PUT', '/files/x', 'ada', b'x')
+            while not (line := events.readline()).startswith(b'data:'):
+                pass
+            self.assertIn(b'"state":"stored"', line)
+
     def test_openapi(self):
         status, _, body = self.service.ask('GET', '/openapi.json')
         paths = json.loads(body)['paths']
