@@ -216,6 +216,17 @@ static int connect_step(void *arg)
 	return 0;
 }
 
+/* Wait for events of a socket. Return: them; -ECANCELED if the scope is cancelled; -errno, recorded.
+ */
+static int await_socket(struct at_loop *loop, PGconn *pg, unsigned events)
+{
+	int r = eddy_poll(PQsocket(pg), events);
+
+	if (r >= 0 || (r == -ECANCELED && eddy_is_cancelled()))
+		return r;
+	return fail(loop, r == -ECANCELED ? -ECONNABORTED : r, "poll: %s", strerror(-r));
+}
+
 static uint64_t next_backoff(uint64_t backoff_ns)
 {
 	if (backoff_ns == 0)
@@ -223,7 +234,7 @@ static uint64_t next_backoff(uint64_t backoff_ns)
 	return 2 * backoff_ns < BACKOFF_MAX_NS ? 2 * backoff_ns : BACKOFF_MAX_NS;
 }
 
-/* Connect. Return: 0; -ECONNREFUSED, -ENOMEM or -EAGAIN, recorded; -ECANCELED. */
+/* Connect. Return: 0; -ECANCELED; another -errno, recorded. */
 static int conn_new(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 {
 	const struct eddy_pg_options *options = loop->options;
@@ -246,14 +257,16 @@ static int conn_new(struct at_loop *loop, struct eddyi_pg_conn **ret_conn)
 		if (r == 0 && conn->want == PGRES_POLLING_FAILED)
 			r = -ECONNREFUSED;
 		else if (r == 0 && conn->want != PGRES_POLLING_OK)
-			r = eddy_poll(PQsocket(conn->pg),
-				      conn->want == PGRES_POLLING_READING ? POLLIN : POLLOUT);
+			r = await_socket(loop, conn->pg,
+					 conn->want == PGRES_POLLING_READING ? POLLIN : POLLOUT);
 	}
 	if (r >= 0 && (PQsetnonblocking(conn->pg, 1) < 0 || !PQenterPipelineMode(conn->pg)))
 		r = -ECONNREFUSED;
 	if (r < 0) {
+		const char *message = conn->pg ? PQerrorMessage(conn->pg) : "";
+
 		if (r != -ECANCELED)
-			fail(loop, r, "%s", conn->pg ? PQerrorMessage(conn->pg) : strerror(-r));
+			fail(loop, r, "%s", *message ? message : strerror(-r));
 		conn_free(conn);
 		return r;
 	}
@@ -305,7 +318,7 @@ static bool has_pending(PGconn *pg)
 /* Wait for events, and take the input. */
 static int await(struct at_loop *loop, PGconn *pg, unsigned events)
 {
-	int r = eddy_poll(PQsocket(pg), events);
+	int r = await_socket(loop, pg, events);
 
 	if (r < 0)
 		return r;

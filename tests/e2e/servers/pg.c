@@ -531,6 +531,42 @@ static int calls(void)
 	return 0;
 }
 
+static bool listener_ended;
+
+static int listen_on(void *arg)
+{
+	int r = eddy_pg_listen(arg);
+
+	listener_ended = !eddy_is_cancelled();
+	return r;
+}
+
+/* Calls may fail, but none is cancelled without its scope, and the listener goes on. */
+static int endures(void)
+{
+	char last[64] = "none";
+	struct eddy_pg_listener listener = {
+		.pg = &pool, .channels = EDDY_LIST("news"), .fn = keep, .arg = last
+	};
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "listen", listen_on, &listener);
+	for (int i = 0; i < 200; i++) {
+		int r = run_sql(&pool, "notify news");
+
+		EXPECT(r == 0 || (r != -ECANCELED && *eddy_pg_error(&pool)));
+	}
+	strcpy(last, "none");
+	for (int i = 0; i < 500 && strcmp(last, "news"); i++) {
+		(void)!run_sql(&pool, "notify news");
+		eddy_sleep(10 * EDDY_MS);
+	}
+	eddy_scope_end(&scope);
+	EXPECT(!listener_ended && !strcmp(last, "news"));
+	return 0;
+}
+
 static int migrates(void)
 {
 	struct eddy_pg_migration list[] = {
@@ -906,6 +942,7 @@ static const struct pg_case cases[] = {
 	{ "transactions", transactions },
 	{ "listens", listens },
 	{ "calls", calls },
+	{ "endures", endures },
 	{ "migrates", migrates },
 	{ "cancels", cancels },
 	{ "full", full },

@@ -162,7 +162,7 @@ static int starts(void)
 	app = app_with_books();
 	EXPECT(ask(app, "GET /books", NULL) < 0);
 	EXPECT(!database.pg.pool);
-	database.options.conninfo = conninfo;
+	database.options = (struct eddy_pg_options){ .conninfo = conninfo };
 	database.migrations = wrong;
 	EXPECT(ask(app, "GET /books", NULL) < 0);
 	EXPECT(!database.pg.pool);
@@ -195,11 +195,169 @@ static int events(void)
 	return 0;
 }
 
+/* ---- workers share a pool, jobs, a listener and a channel of events ---- */
+
+#define TOPICS 3
+#define WRITERS 4
+#define POSTS 15 /* of each writer */
+
+static struct {
+	struct eddy_app *app;
+	unsigned subscribed; /* readers, or those that can't be */
+	unsigned received, posted, unknown;
+	bool ended;
+} shared;
+
+/* POST /posts/{topic}/{n}: a row, a job and a notification, or none of them */
+static int add_post(struct eddy_req *req, struct eddy_res *res)
+{
+	EDDY_AUTO(eddy_pg_end) struct eddy_pg tx = { 0 };
+	struct eddy_str topic, n;
+	int r = eddy_req_path(req, EDDY_TO(&topic), EDDY_TO(&n));
+
+	if (r == 0)
+		r = eddy_pg_begin(&database.pg, NULL, &tx);
+	if (r == 0)
+		r = eddy_pg_query(&tx, NULL, "insert into posts values ($1)", EDDY_PG(n));
+	if (r == 0)
+		r = eddy_pg_jobs_add(&tx,
+				     &(struct eddy_pg_new_job){ .kind = "post", .payload = n });
+	if (r == 0)
+		r = eddy_pg_query(&tx, NULL, "select pg_notify('posts', $2 || ' ' || $1)",
+				  EDDY_PG(topic, n));
+	if (r == 0)
+		r = eddy_pg_commit(&tx);
+	return r < 0 ? r : eddy_res_ok(res, "posted");
+}
+
+/* GET /posts/{topic} */
+static int follow_topic(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str topic;
+	int r = eddy_req_path(req, EDDY_TO(&topic));
+
+	return r < 0 ? r : eddy_events_subscribe_to(database.events, topic, res);
+}
+
+static int run_post(const struct eddy_pg_job *job, void *arg)
+{
+	(void)arg;
+	return eddy_pg_query(&database.pg, NULL, "insert into done values ($1::text::int)",
+			     EDDY_PG(job->payload));
+}
+
+static int read_posts(void *topic)
+{
+	struct eddy_client *client = eddy_client_new(NULL);
+	struct eddy_response *response = NULL;
+	char url[64], text[1024];
+	ssize_t len;
+	int r;
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/posts/%u", eddy_app_port(shared.app),
+		 (unsigned)(uintptr_t)topic);
+	r = eddy_client_get(client, url, &response);
+	shared.subscribed++;
+	while (r == 0 && (len = eddy_response_read(response, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < len; i++)
+			shared.received += text[i] == 't'; /* one in "data: 5" */
+	eddy_response_free(response);
+	eddy_client_free(client);
+	return r;
+}
+
+static int write_posts(void *writer)
+{
+	const struct eddy_client_request request = { .method = "POST" };
+	struct eddy_client *client = eddy_client_new(NULL);
+
+	for (unsigned i = 0; i < POSTS; i++) {
+		struct eddy_response *response = NULL;
+		char url[64];
+		int r;
+
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u/posts/%u/%u",
+			 eddy_app_port(shared.app), i % TOPICS,
+			 (unsigned)(uintptr_t)writer * POSTS + i);
+		r = eddy_client_send(client, url, &request, &response);
+		*(r == 0 && eddy_response_status(response) == 200 ? &shared.posted :
+								    &shared.unknown) += 1;
+		eddy_response_free(response);
+	}
+	eddy_client_free(client);
+	return 0;
+}
+
+static int drive(void *arg)
+{
+	struct eddy_scope readers, writers;
+	int r;
+
+	(void)arg;
+	for (int i = 0; i < 500 && !eddy_app_port(shared.app); i++)
+		eddy_sleep(10 * EDDY_MS);
+	eddy_scope_begin(&readers, NULL);
+	for (uintptr_t i = 0; i < TOPICS; i++)
+		eddy_scope_spawn(&readers, "read", read_posts, (void *)i);
+	for (int i = 0; i < 2000 && shared.subscribed < TOPICS; i++)
+		eddy_sleep(10 * EDDY_MS);
+	eventually("select count(*) from pg_stat_activity where query = 'listen \"posts\"'", 1);
+	eddy_scope_begin(&writers, NULL);
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		eddy_scope_spawn(&writers, "write", write_posts, (void *)i);
+	eddy_scope_join(&writers);
+	eddy_scope_end(&writers);
+	r = eventually("select count(*) from eddy_jobs", 0);
+	for (int i = 0; i < 2000 && shared.received < shared.posted && !calls_fail(); i++)
+		eddy_sleep(10 * EDDY_MS);
+	eddy_scope_end(&readers);
+	shared.ended = r == 0;
+	eddy_app_shutdown(shared.app);
+	return r;
+}
+
+static int workers(void)
+{
+	static const struct eddy_pg_job_kind kinds[] = { { .name = "post", .run = run_post },
+							 { .name = NULL } };
+	struct eddy_pg_jobs jobs = { .kinds = kinds,
+				     .backoff_ns = 50 * EDDY_MS,
+				     .lease_ns = 3 * EDDY_SECOND };
+	struct eddy_app *app = eddy_app_new();
+	int64_t count;
+	int r, tries = 0;
+
+	EXPECT_EQ(make_sure("create table if not exists posts (n int primary key)"), 0);
+	EXPECT_EQ(make_sure("create table if not exists done (n int)"), 0);
+	database = (struct eddy_pg_app){ .options = { .conninfo = conninfo, .connections_max = 2 },
+					 .jobs = &jobs,
+					 .notify = "posts" };
+	shared.app = app;
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers = 3 });
+	eddy_app_bind(app, "127.0.0.1:0");
+	eddy_pg_use(app, &database);
+	eddy_app_map_post(app, "/posts/{topic}/{n}", add_post);
+	eddy_app_map_get(app, "/posts/{topic}", follow_topic);
+	eddy_app_add_task(app, "drive", drive, NULL);
+	do
+		r = eddy_app_run(app);
+	while (r < 0 && !shared.ended && calls_fail() && ++tries < 20);
+	EXPECT(shared.ended && (r == 0 || calls_fail()));
+	eddy_app_free(app);
+	EXPECT(calls_fail() ||
+	       (shared.posted == WRITERS * POSTS && shared.received == shared.posted));
+	count = surely("select count(*) from posts");
+	EXPECT(shared.posted > 0 && count >= shared.posted &&
+	       count <= shared.posted + shared.unknown);
+	EXPECT_EQ(surely("select count(*) from posts full join done using (n) "
+			 "where posts.n is null or done.n is null"),
+		  0);
+	return 0;
+}
+
 static const struct pg_case cases[] = {
-	{ "rows", rows },
-	{ "starts", starts },
-	{ "events", events },
-	{ NULL, NULL },
+	{ "rows", rows },     { "starts", starts }, { "workers", workers },
+	{ "events", events }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)

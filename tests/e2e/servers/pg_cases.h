@@ -62,6 +62,34 @@ static inline bool is(struct eddy_str str, const char *z)
 	return eddy_str_eq_z(str, z);
 }
 
+/* Whether EDDY_CHAOS makes calls fail. */
+static inline bool calls_fail(void)
+{
+	const char *chaos = getenv("EDDY_CHAOS");
+
+	return chaos && strstr(chaos, "errors");
+}
+
+/* Ask for a number until a call does not fail. */
+static inline int64_t surely(const char *sql)
+{
+	int64_t value = -1;
+
+	for (int i = 0; i < 100 && value < 0; i++)
+		value = number(&pool, sql);
+	return value;
+}
+
+/* Run a statement that may be repeated until a call does not fail. */
+static inline int make_sure(const char *sql)
+{
+	int r = -1;
+
+	for (int i = 0; i < 100 && r < 0; i++)
+		r = run_sql(&pool, sql);
+	return r;
+}
+
 /* Wait until a query gives this number. */
 static inline int eventually(const char *sql, int64_t wanted)
 {
