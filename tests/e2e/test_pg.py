@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 import unittest
+from unittest import mock
 
 import tls
 from postgres import BIN, Cluster
@@ -320,6 +321,9 @@ class App(PgCase):
     def test_events(self):
         self.case_runs('events')
 
+    def test_workers(self):
+        self.case_runs('workers')
+
 
 @unittest.skipUnless(os.path.exists(PROGRAMS['pg_sessions']), 'needs TLS')
 class Sessions(PgCase):
@@ -333,3 +337,22 @@ class Sessions(PgCase):
 
     def test_unavailable(self):
         self.case_runs('unavailable')
+
+
+class Chaos(PgCase):
+    """Under EDDY_CHAOS. chaos_pg.py has more seeds."""
+    SEEDS = (1,)
+    CASES = {'pg': 'pipeline transactions listens endures cancels full replaced crowded', 'pg_jobs': 'notifies retries stops drains',
+             'pg_app': 'rows workers', 'pg_sessions': 'sessions'}
+    FAILING = {'pg': 'endures', 'pg_app': 'workers'}   # these bear calls that fail
+
+    def test_cases(self):
+        for seed in self.SEEDS:
+            for modes, programs in (('', self.CASES), (',errors', self.FAILING)):
+                for self.program, case in [(PROGRAMS[name], case) for name, cases in programs.items() for case in cases.split()]:
+                    if not os.path.exists(self.program):
+                        continue
+                    with self.subTest(EDDY_CHAOS=f'{seed}{modes}', case=case), mock.patch.dict(os.environ, EDDY_CHAOS=f'{seed}{modes}'):
+                        self.setUp()
+                        self.case_runs(case)
+                    self.doCleanups()
