@@ -165,12 +165,21 @@ run_fuzz() {
 }
 
 run_tsan_in() { # FOLDER LABEL
+	local programs
 	configure "$1" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false || {
 		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
 	}
 	# ThreadSanitizer wants an address space that is laid out as it expects.
 	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$1" "$2" -t 4 "${criterion_tests[@]}"
+	# Apps with several workers, a database and jobs.
+	mapfile -t programs < <(python3 "$root/tests/targets.py" "$1" e2e | grep -E '/pg|/service/')
+	if ! compile "$1" "${programs[@]}"; then
+		case_is "$2" 'not ok' "${1##*/} builds"
+		return
+	fi
+	(EDDY_EXAMPLES=$1/examples EDDY_TEST_ONLY=pg,service TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} \
+		setarch "$(uname -m)" -R python3 "$root/tests/e2e/run.py" || true) | tally "$2" -
 }
 
 run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
