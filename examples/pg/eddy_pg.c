@@ -216,8 +216,8 @@ static int connect_step(void *arg)
 	return 0;
 }
 
-/* Wait for events of a socket. Return: them; -ECANCELED if the scope is cancelled; -errno, recorded.
- */
+/* Wait for events of a socket. Return: them; -ECANCELED if the scope is cancelled; another -errno,
+ * recorded. */
 static int await_socket(struct at_loop *loop, PGconn *pg, unsigned events)
 {
 	int r = eddy_poll(PQsocket(pg), events);
