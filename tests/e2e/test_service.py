@@ -5,6 +5,7 @@ import subprocess
 import sys
 import unittest
 
+from postgres import BIN
 from wire import EXAMPLES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -13,6 +14,7 @@ TESTS = os.path.join(ROOT, 'examples', 'service', 'tests')
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(BUILT, 'dropbox')), 'needs the service, which is built with libpq-dev')
+@unittest.skipUnless(BIN, 'needs the package postgresql')
 class Service(unittest.TestCase):
     def run_python(self, *args):
         done = subprocess.run([sys.executable, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
