@@ -33,8 +33,8 @@ static const struct eddy_operation add_person = {
 			"\"zip\":\"10115\"},\"tags\":[\"first\"]}",
 	.responses = {
 		{ 200, "The person.", .shape = EDDY_SHAPE(struct person, person_members) },
-		{ 400, "The body is not JSON." },
-		{ 422, "The values are wrong: `errors` lists them." },
+		{ 400, .description = "The body is not JSON." },
+		{ 422, .description = "The values are wrong: `errors` lists them." },
 	},
 };
 

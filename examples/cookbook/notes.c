@@ -119,7 +119,7 @@ static const struct eddy_operation create_operation = {
 	.body_example = "{\"title\":\"milk\",\"stars\":3}",
 	.responses = {
 		{ 201, "The note.", .shape = EDDY_SHAPE(struct note, note_members) },
-		{ 507, "There are too many notes." },
+		{ 507, .description = "There are too many notes." },
 	},
 };
 

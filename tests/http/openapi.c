@@ -116,7 +116,7 @@ static const struct eddy_operation add = {
 	.body_example = "{\"title\":\"milk\"}",
 	.responses = {
 		{ 201, "the note", .shape = EDDY_SHAPE(struct note, note_members) },
-		{ 409, "taken" },
+		{ 409, .description = "taken" },
 	},
 };
 
@@ -126,7 +126,7 @@ static const struct eddy_operation change = {
 	.body_type = "text/plain",
 	.responses = { { 200, "all", .shape = EDDY_SHAPE(struct note, note_members),
 			 .is_array = true },
-		       { 204, "none" } },
+		       { 204, .description = "none" } },
 	.deprecated = true,
 };
 

@@ -111,20 +111,20 @@ void dropbox_map_files(struct eddy_group *api)
 		&(struct eddy_operation){
 			.summary = "Upload a file",
 			.body_type = "application/octet-stream",
-			.responses = {
-				{ 201, "Stored.", EDDY_SHAPE(struct file, new_file_members) },
-				{ 409, "You have a file of this name." },
-				{ 507, "It is larger than what is left of your quota." } } });
+			.responses = { { 201, "Stored.",
+					 .shape = EDDY_SHAPE(struct file, new_file_members) },
+				       { 409, .description = "You have a file of this name." },
+				       { 507, .description = "It exceeds your quota." } } });
 	eddy_route_describe(eddy_app_map_get(api, "/files/{name}", get),
 			    &(struct eddy_operation){
 				    .summary = "Download a file",
 				    .responses = { { 200, "The file.",
 						     .type = "application/octet-stream" } } });
-	eddy_route_describe(
-		eddy_app_map_get(api, "/files", list),
-		&(struct eddy_operation){
-			.summary = "List your files",
-			.query = EDDY_SHAPE(struct page, page_members),
-			.responses = { { 200, "By name.", EDDY_SHAPE(struct file, file_members),
-					 .is_array = true } } });
+	eddy_route_describe(eddy_app_map_get(api, "/files", list),
+			    &(struct eddy_operation){
+				    .summary = "List your files",
+				    .query = EDDY_SHAPE(struct page, page_members),
+				    .responses = { { 200, "By name.",
+						     .shape = EDDY_SHAPE(struct file, file_members),
+						     .is_array = true } } });
 }

@@ -62,11 +62,13 @@ void dropbox_map_users(struct eddy_group *api)
 		&(struct eddy_operation){
 			.summary = "Add a user",
 			.body = EDDY_SHAPE(struct user, new_user_members),
-			.responses = { { 201, "Added.", EDDY_SHAPE(struct user, new_user_members) },
-				       { 409, "There is a user of this name." } } });
-	eddy_route_describe(eddy_app_map_get(api, "/users/{name}", show),
-			    &(struct eddy_operation){
-				    .summary = "Show a user",
-				    .responses = { { 200, "The user.",
-						     EDDY_SHAPE(struct user, user_members) } } });
+			.responses = { { 201, "Added.",
+					 .shape = EDDY_SHAPE(struct user, new_user_members) },
+				       { 409, .description = "There is a user of this name." } } });
+	eddy_route_describe(
+		eddy_app_map_get(api, "/users/{name}", show),
+		&(struct eddy_operation){
+			.summary = "Show a user",
+			.responses = { { 200, "The user.",
+					 .shape = EDDY_SHAPE(struct user, user_members) } } });
 }

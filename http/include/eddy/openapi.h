@@ -7,7 +7,7 @@
  *             .body_example = "{\"title\": \"milk\"}",
  *             .responses = {
  *                     { 201, "the note", .shape = EDDY_SHAPE(struct note, note_members) },
- *                     { 409, "there is a note of this title" },
+ *                     { 409, .description = "there is a note of this title" },
  *             },
  *     };
  *
