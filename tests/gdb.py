@@ -89,10 +89,10 @@ def lacks(text, *patterns):
 
 TASKS = (r'^  Id +Loop +Name +State +For +Request or place$',
          r'^  1\.\d+ +second +second ',
-         r'^  1\.2 +second +far +waiting for event 0x\w+ \(second_may_end\) +\d+ ms +.*tasks\.c:\d+$',
-         r'^  2\.1 +main +main +waiting for scope join +\d+ ms ',
-         r'^  2\.2 +main +sleeper +waiting for sleep +\d+ ms +.*tasks\.c:\d+$',
-         r'^  2\.3 +main +reader +waiting for recv, fd \d+ +\d+ ms +GET /read/\{name\}$',
+         r'^  1\.2 +second +far +waiting for event 0x\w+ \(second_may_end\) +[\d.]+ m?s +.*tasks\.c:\d+$',
+         r'^  2\.1 +main +main +waiting for scope join +[\d.]+ m?s ',
+         r'^  2\.2 +main +sleeper +waiting for sleep +[\d.]+ m?s +.*tasks\.c:\d+$',
+         r'^  2\.3 +main +reader +waiting for recv, fd \d+ +[\d.]+ m?s +GET /read/\{name\}$',
          r'^  2\.4 +main +waiter +waiting for event 0x\w+ \(never\) ',
          r'^  2\.5 +main +nester +waiting for scope join ',
          r'^  2\.6 +main +child +waiting for event 0x\w+ \(never\) ',
@@ -136,7 +136,7 @@ def check_live(tap, gdb, exe, core):
     check_everywhere(tap, 'live', said)
     tap.check('live: which task', lacks(said['task'], r'^Selected: task 2\.7 "runner" of loop "main", running$'))
     tap.check('live: a task is selected', lacks(
-        said['task 2.2'], r'^\[task 2\.2 "sleeper" of loop "main", waiting for sleep, for \d+ ms, spawned at .*:\d+\]$',
+        said['task 2.2'], r'^\[task 2\.2 "sleeper" of loop "main", waiting for sleep, for [\d.]+ m?s, spawned at .*:\d+\]$',
         r'^#\d+ .* in inner \(', r'^\d+\s+int r = eddy_sleep\(HOUR\);$'))
     tap.check('live: the selected one is marked', lacks(said['info tasks  '], r'^\* 2\.2 ', r'^  2\.7 '))
     tap.check('live: bt of the selected one', lacks(said['bt'], *SLEEPER))

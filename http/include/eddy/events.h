@@ -107,8 +107,8 @@ EDDY_API int eddy_events_publish(struct eddy_events_channel *channel,
  * Return: as eddy_res_events(); -EBUSY for a second subscription in one request. */
 EDDY_API int eddy_events_subscribe(struct eddy_events_channel *channel, struct eddy_res *res);
 
-/* As eddy_events_subscribe(), and with the messages of a topic. It is borrowed until the call
- * returns. All messages are looked at, so one channel suits some thousand subscribers. */
+/* As eddy_events_subscribe(), and with the messages of a topic, which is borrowed until the call
+ * returns. All messages are looked at, so one channel suits some thousand subscribers. Suspends. */
 EDDY_API int eddy_events_subscribe_to(struct eddy_events_channel *channel, struct eddy_str topic,
 				      struct eddy_res *res);
 
