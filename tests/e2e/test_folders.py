@@ -4,7 +4,6 @@ import json
 import os
 import re
 import socket
-import time
 import unittest
 import urllib.parse
 
@@ -359,6 +358,11 @@ class Others(Case):
         self.assertEqual(server.get('/files/sub/secret/').status, 503)
         self.assertProblem(server.get('/files/sub/secret/x'), 403)
 
+    def processor_time(self, server):
+        with open(f'/proc/{server.pid}/stat') as file:
+            fields = file.read().rpartition(')')[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
     def test_large(self):
         folder = self.folder()
         os.mkdir(os.path.join(folder, 'many'))
@@ -369,9 +373,9 @@ class Others(Case):
         open(os.path.join(folder, 'many', 'target'), 'w').close()
         server = self.serve(folder)
         for path, headers in (('/files/many/', ()), ('/api/files?path=many', ())):
-            began = time.monotonic()
+            began = self.processor_time(server)
             body = server.get(path, *headers).body
-            took = time.monotonic() - began
+            took = self.processor_time(server) - began
             self.assertEqual(len(re.findall(rb'<time|"mtime"', body)), 10001)
             self.assertLess(took, 3)
             print(f'{path}: {took * 1000:.0f} ms')

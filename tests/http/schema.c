@@ -89,8 +89,8 @@ Test(schema, numbers)
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, i64, .otherwise = "007")),
 	       "{'type': 'integer', 'format': 'int64'}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u64)), "{'type': 'integer', 'minimum': 0}");
-	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u64, .range = { 1, (long double)UINT64_MAX })),
-	       "{'type': 'integer', 'minimum': 1, 'maximum': 18446744073709551616.0}");
+	expect(SCHEMA_OF(EDDY_MEMBER(struct all, u64, .range = { 1, 0x1p63L })),
+	       "{'type': 'integer', 'minimum': 1, 'maximum': 9223372036854775808.0}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, real, .range = { 0, 0.5 })),
 	       "{'type': 'number', 'minimum': 0, 'maximum': 0.5}");
 	expect(SCHEMA_OF(EDDY_MEMBER(struct all, real, .null = true)),
