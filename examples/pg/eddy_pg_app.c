@@ -43,8 +43,9 @@ static void publish(void *arg, const struct eddy_pg_notification *item)
 	struct eddy_pg_app *own = arg;
 	struct eddy_events_message message = { .topic = eddy_str_from(item->payload) };
 
-	if (eddy_str_split(&message.topic, ' ', &message.data) && message.topic.ptr)
-		eddy_events_publish(own->events, &message);
+	if (eddy_str_split(&message.topic, ' ', &message.data) && message.topic.ptr &&
+	    eddy_events_publish(own->events, &message) < 0)
+		eddy_warn("eddy::pg", "out of memory: subscribers miss an event");
 }
 
 void eddy_pg_use(struct eddy_app *app, struct eddy_pg_app *own)

@@ -173,6 +173,9 @@ Test(client_call, tries_again)
 		cr_expect(eq(int, talk.result, rows[i].r), "%zu: %s", i, talk.error);
 		cr_expect(eq(uint, talk.connections, rows[i].tries), "%zu", i);
 		cr_expect(eq(str, got[0], (char *)rows[i].got), "%zu", i);
+		cr_expect(rows[i].r < 0 || rows[i].got[0] == '2' ||
+				  strstr(talk.error, "the server answered"),
+			  "%zu: %s", i, talk.error);
 	}
 }
 

@@ -126,7 +126,8 @@ struct eddy_client_request {
 
 	/* Send the request again if the server can't be reached, breaks the connection or times
 	 * out, and on 408, 429, 500, 502, 503 and 504. The server may then execute it more than
-	 * once. The last result is returned. Not with .pull (-EINVAL). Default: do not. */
+	 * once. The last result is returned; eddy_client_error() then describes a status of 400 or
+	 * more, too. Not with .pull (-EINVAL). Default: do not. */
 	const struct eddy_client_retry *retry;
 };
 

@@ -1,4 +1,4 @@
-/* A call from the URL to the response: checks, stale connections, redirects. */
+/* A call from the URL to the response: checks, stale connections, redirects, retries. */
 #include "client.h"
 #include "client_retry.h"
 #include "text/syntax.h"
