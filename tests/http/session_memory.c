@@ -176,6 +176,7 @@ static void *use(void *arg)
 		if (r != 0 && r != -ENOENT)
 			return arg;
 	}
+	eddyi_arena_trim();
 	return NULL;
 }
 
