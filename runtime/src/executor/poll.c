@@ -106,6 +106,8 @@ struct poller {
 	/* Of loop->ring, which points to them. */
 	unsigned sq_head, sq_flags, cq_head, cq_tail;
 	unsigned armings;
+	struct eddyi_heap timers;          /* of entries */
+	uint64_t fired_ns;                 /* those up to here were fired */
 	struct eddy_node waiting[BUCKETS]; /* entries by descriptor */
 	struct eddy_node started[BUCKETS]; /* entries by user_data */
 	struct entry *linking;             /* the next entry that is taken will be linked to it */
@@ -238,7 +240,8 @@ static void finish(struct entry *entry, int result)
 	int judged = entry->flags & IORING_CQE_F_NOTIF ? (int)entry->moved : result;
 
 	unqueue(entry);
-	eddy_timer_disarm(&entry->timer);
+	if (eddy_timer_is_armed(&entry->timer))
+		eddyi_heap_remove(&poller->timers, &entry->timer);
 	if (entry->started.next)
 		eddy_list_remove(&entry->started);
 	if (entry->bounded) {
@@ -340,11 +343,20 @@ static int wait_until_ready(struct entry *entry)
 	return r;
 }
 
+/* Arm the entry's timer. Those that are being fired arm it for a later turn. */
+static void arm_timer(struct entry *entry, uint64_t at_ns)
+{
+	struct poller *poller = entry->poller;
+
+	entry->timer.at_ns = at_ns > poller->fired_ns ? at_ns : poller->fired_ns + 1;
+	eddyi_heap_insert(&poller->timers, &entry->timer);
+}
+
 /* Go on by the timer, where no event tells when. Return: TIMED. */
 static int try_later(struct entry *entry, uint64_t delay_ns)
 {
 	entry->timer.fire = try_again;
-	eddy_timer_arm(&entry->timer, eddyi_time_after(eddy_now(), delay_ns));
+	arm_timer(entry, eddyi_time_after(eddy_now(), delay_ns));
 	return TIMED;
 }
 
@@ -766,7 +778,7 @@ static int begin_timeout(struct entry *entry)
 		at = eddyi_time_after(eddy_now(), at);
 	entry->result = -ECANCELED;
 	entry->timer.fire = time_is_up;
-	eddy_timer_arm(&entry->timer, at);
+	arm_timer(entry, at);
 	return TIMED;
 }
 
@@ -1044,25 +1056,45 @@ static int wait_for_events(struct poller *poller, struct epoll_event *events, ui
 	return epoll_wait(poller->fd, events, EVENTS_MAX, 0);
 }
 
-static uint64_t next_timer(const struct eddy_loop *loop)
+/* The time until the next timer, at most `timeout_ns`. */
+static uint64_t until_next_timer(const struct poller *poller, uint64_t timeout_ns)
 {
-	return loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
+	uint64_t at = poller->timers.top ? poller->timers.top->at_ns : EDDY_NEVER, now;
+
+	if (at == EDDY_NEVER || timeout_ns == 0)
+		return timeout_ns;
+	now = eddy_now();
+	if (at <= now)
+		return 0;
+	return at - now < timeout_ns ? at - now : timeout_ns;
+}
+
+static void fire_timers(struct poller *poller)
+{
+	if (!poller->timers.top)
+		return;
+	poller->fired_ns = eddy_now();
+	while (poller->timers.top && poller->timers.top->at_ns <= poller->fired_ns) {
+		struct eddy_timer *timer = poller->timers.top;
+
+		eddyi_heap_remove(&poller->timers, timer);
+		timer->fire(timer);
+	}
 }
 
 static int poll_wait(struct eddy_loop *loop, uint64_t timeout_ns)
 {
 	struct poller *poller = loop->executor_state;
 	struct epoll_event events[EVENTS_MAX];
-	uint64_t timer = next_timer(loop);
 	int submitted = submit(poller), count;
 
-	/* The timers of this turn's entries are in no timeout that the caller has looked up before. */
 	if (submitted < 0 || poller->cq_tail != poller->cq_head ||
-	    !eddy_list_is_empty(&poller->completed) || next_timer(loop) < timer)
+	    !eddy_list_is_empty(&poller->completed))
 		timeout_ns = 0;
-	count = wait_for_events(poller, events, timeout_ns);
+	count = wait_for_events(poller, events, until_next_timer(poller, timeout_ns));
 	if (count < 0 && submitted == 0)
 		return -errno;
+	fire_timers(poller);
 	for (int i = 0; i < count; i++)
 		has_happened(poller, events[i].data.u64, events[i].events);
 	post_completed(poller);
