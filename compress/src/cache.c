@@ -96,7 +96,7 @@ int eddyi_cache_find(struct eddyi_cache *cache, const struct eddyi_cache_key *ke
 	struct eddyi_cached *entry;
 
 	*ret_fd = -1;
-	pthread_mutex_lock(&cache->lock);
+	eddyi_lock(&cache->lock);
 	entry = find(cache, key);
 	if (eddyi_outside_value("encoding", entry && entry->made)) {
 		*ret_fd = eddyi_fcntl_now(entry->fd, F_DUPFD_CLOEXEC, 0);
@@ -144,7 +144,7 @@ struct eddyi_cached *eddyi_cache_begin(struct eddyi_cache *cache, const struct e
 	entry->cache = cache;
 	entry->key = *key;
 	entry->fd = eddyi_memfd_create_now("eddy-coded", MFD_CLOEXEC);
-	pthread_mutex_lock(&cache->lock);
+	eddyi_lock(&cache->lock);
 	if (!eddyi_outside_value("encoding begun",
 				 entry->fd >= 0 && !find(cache, key) && make_room(cache, 0, 1))) {
 		if (entry->fd >= 0)
@@ -163,7 +163,7 @@ static void give_up(struct eddyi_cached *entry)
 {
 	struct eddyi_cache *cache = entry->cache;
 
-	pthread_mutex_lock(&cache->lock);
+	eddyi_lock(&cache->lock);
 	drop(cache, entry);
 	pthread_mutex_unlock(&cache->lock);
 }
@@ -174,7 +174,7 @@ static bool reserve(struct eddyi_cached *entry, size_t len)
 	struct eddyi_cache *cache = entry->cache;
 	bool fits;
 
-	pthread_mutex_lock(&cache->lock);
+	eddyi_lock(&cache->lock);
 	fits = eddyi_outside_value("encoding fits", entry->len + len <= entry->key.size &&
 							    cache->making + len <= cache->size_max);
 	if (fits) {
@@ -210,7 +210,7 @@ void eddyi_cache_end(struct eddyi_cached *entry, bool whole)
 {
 	struct eddyi_cache *cache = entry->cache;
 
-	pthread_mutex_lock(&cache->lock);
+	eddyi_lock(&cache->lock);
 	if (whole && make_room(cache, entry->len, 0)) {
 		entry->made = true;
 		cache->making -= entry->len;

@@ -250,8 +250,7 @@ static uint64_t *piece_of(const struct cells *cells, size_t at)
 
 static uint64_t load(const uint64_t *cell)
 {
-	return (uint64_t)eddyi_outside_value("cell",
-					     (int64_t)__atomic_load_n(cell, __ATOMIC_RELAXED));
+	return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
 static void leave_piece(uint64_t *rest, uint64_t *piece)
@@ -265,7 +264,7 @@ static void thread_ends(void *arg)
 {
 	struct cells *cells = arg;
 
-	pthread_mutex_lock(&counts.lock);
+	eddyi_lock(&counts.lock);
 	eddy_list_remove(&cells->node);
 	for (size_t i = 0; i < PIECES; i++)
 		if (cells->pieces[i])
@@ -284,7 +283,7 @@ static struct cells *begin_thread(void)
 {
 	struct cells *cells;
 
-	pthread_once(&counts.once, make_key);
+	eddyi_once(&counts.once, make_key);
 	cells = counts.key_error ? NULL : calloc(1, sizeof(*cells));
 	if (!cells)
 		return NULL;
@@ -292,7 +291,7 @@ static struct cells *begin_thread(void)
 		free(cells);
 		return NULL;
 	}
-	pthread_mutex_lock(&counts.lock);
+	eddyi_lock(&counts.lock);
 	eddy_list_append(&counts.threads, &cells->node);
 	pthread_mutex_unlock(&counts.lock);
 	mine = cells;
@@ -315,7 +314,7 @@ static int cells_reserve(size_t count, unsigned *ret_first)
 	unsigned first, at;
 	int r = 0;
 
-	pthread_mutex_lock(&counts.lock);
+	eddyi_lock(&counts.lock);
 	first = counts.used;
 	if (first % PIECE + count > PIECE)
 		first += PIECE - first % PIECE;
@@ -365,12 +364,15 @@ static void cells_sum(unsigned first, size_t count, uint64_t *ret_sums)
 {
 	for (size_t i = 0; i < count; i++)
 		ret_sums[i] = 0;
-	pthread_mutex_lock(&counts.lock);
+	eddyi_lock(&counts.lock);
 	add_all(&counts.rest, first, count, ret_sums);
 	for (const struct eddy_node *node = counts.threads.next; node != &counts.threads;
 	     node = node->next)
 		add_all(eddy_of(node, const struct cells, node), first, count, ret_sums);
 	pthread_mutex_unlock(&counts.lock);
+	/* A replay has other threads. */
+	for (size_t i = 0; i < count; i++)
+		ret_sums[i] = (uint64_t)eddyi_outside_value("cells", (int64_t)ret_sums[i]);
 }
 
 /* ---- families ---- */
@@ -564,7 +566,7 @@ int eddy_metric_declare(const struct eddy_metric_options *options, struct eddy_m
 	labels = format_labels(whole.labels);
 	if (!labels)
 		return -ENOMEM;
-	pthread_mutex_lock(&all.lock);
+	eddyi_lock(&all.lock);
 	r = declare(&whole, &labels, ret_metric);
 	pthread_mutex_unlock(&all.lock);
 	free(labels);

@@ -123,7 +123,7 @@ bool eddyi_span_queue_put(struct eddyi_span_queue *queue, struct eddy_str span)
 {
 	bool there_is_room;
 
-	pthread_mutex_lock(&queue->lock);
+	eddyi_lock(&queue->lock);
 	there_is_room = eddyi_outside_value("span queued", append(queue, span));
 	if (queue->first &&
 	    (queue->awaited == EDDYI_AWAIT_ANY ||
@@ -156,7 +156,7 @@ struct eddyi_span_batch *eddyi_span_queue_take_now(struct eddyi_span_queue *queu
 {
 	struct eddyi_span_batch *batch;
 
-	pthread_mutex_lock(&queue->lock);
+	eddyi_lock(&queue->lock);
 	batch = shift(queue);
 	pthread_mutex_unlock(&queue->lock);
 	return batch;
@@ -170,7 +170,8 @@ static struct eddyi_span_batch *look(struct eddyi_span_queue *queue, uint64_t ag
 	struct eddyi_span_batch *batch;
 	uint64_t age;
 
-	pthread_mutex_lock(&queue->lock);
+	*ret_wait_ns = 0;
+	eddyi_lock(&queue->lock);
 	batch = queue->first;
 	age = batch ? eddy_now() - batch->began_ns : 0;
 	if (eddyi_outside_value("span batch", batch && (is_full(queue, batch) || age >= age_ns))) {
@@ -193,7 +194,7 @@ static void await(struct eddyi_span_queue *queue, uint64_t wait_ns)
 	eddy_scope_begin(&scope, &options);
 	eddy_shared_event_wait(&queue->ready);
 	eddy_scope_end(&scope);
-	pthread_mutex_lock(&queue->lock);
+	eddyi_lock(&queue->lock);
 	queue->awaited = EDDYI_AWAIT_NOTHING;
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -224,7 +225,7 @@ struct eddy_str eddyi_span_batch_text(struct eddyi_span_batch *batch)
 
 void eddyi_span_queue_done(struct eddyi_span_queue *queue, struct eddyi_span_batch *batch)
 {
-	pthread_mutex_lock(&queue->lock);
+	eddyi_lock(&queue->lock);
 	if (!queue->spare) {
 		queue->spare = batch;
 		batch = NULL;

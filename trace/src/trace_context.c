@@ -51,7 +51,7 @@ uint64_t eddyi_trace_unique(void)
 	static atomic_uint_least64_t blocks;
 	static _Thread_local uint64_t next, end;
 
-	pthread_once(&once, seed_once);
+	eddyi_once(&once, seed_once);
 	if (next == end) {
 		next = (uint64_t)eddyi_outside_value(
 			"id block",

@@ -153,7 +153,7 @@ static bool wait_in(struct eddyi_issuer *issuer, struct eddy_node *list, uint64_
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
 	eddy_shared_event_wait(&waiting.event);
 	eddy_scope_end(&scope);
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	was_woken = eddyi_outside_value("issuer waiter", !waiting.node.next);
 	if (!was_woken)
 		eddy_list_remove(&waiting.node);
@@ -198,7 +198,7 @@ int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
 {
 	int r = 0;
 
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	if (!has_keys(issuer) || eddy_now() >= due_of(issuer))
 		r = await_fetch(issuer);
 	if (r == 0)
@@ -220,7 +220,7 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 {
 	int r = 0;
 
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	if (version_of(issuer) == version && (fetch_of(issuer) != IDLE || may_ask_again(issuer)))
 		r = await_fetch(issuer);
 	if (r == 0 && version_of(issuer) == version)
@@ -558,14 +558,14 @@ static void fetch(struct eddyi_issuer *issuer)
 		say_failing(issuer, issuer->keys.set, why);
 	if (r != -ECANCELED)
 		count(r < 0 ? FAILED : FETCHED);
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	if (r == -ECANCELED)
 		drop_fetch(issuer);
 	else
 		old = end_fetch(issuer, r, &keys);
 	pthread_mutex_unlock(&issuer->lock);
 	keys_deinit(&old);
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 }
 
 /* A task of the app: fetches on demand. */
@@ -573,7 +573,7 @@ static int run(void *arg)
 {
 	struct eddyi_issuer *issuer = arg;
 
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	while (!eddy_is_cancelled()) {
 		if (fetch_of(issuer) == WANTED)
 			fetch(issuer);
@@ -664,7 +664,7 @@ int eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_opti
 	const char *before;
 	int r;
 
-	pthread_mutex_lock(&issuer->lock);
+	eddyi_lock(&issuer->lock);
 	r = await_rest(issuer);
 	before = issuer->options.issuer;
 	if (r == 0 && before && !(options->issuer && strcmp(options->issuer, before) == 0))

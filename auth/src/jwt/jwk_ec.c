@@ -1,6 +1,7 @@
 /* ECDSA on P-256, P-384 and P-521 (RFC 7518 section 3.4). */
 #include "jwk.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <pthread.h>
 #include <wolfssl/wolfcrypt/ecc.h>
@@ -51,7 +52,7 @@ static void make_key(void)
 
 static void own_tables(void)
 {
-	pthread_once(&once, make_key);
+	eddyi_once(&once, make_key);
 	if (has_key)
 		pthread_setspecific(tables, &tables);
 }

@@ -3,6 +3,7 @@
 #include "message/proxy_header.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/config.h>
 #include <eddy/layer.h>
 #include <eddy/log.h>
@@ -208,7 +209,7 @@ void eddyi_app_retire(struct eddy_app *app)
 	deinit(app);
 	memset(app, 0, sizeof(*app));
 	app->is_gone = true;
-	pthread_mutex_lock(&gone_lock);
+	eddyi_lock(&gone_lock);
 	app->next_gone = gone;
 	gone = app;
 	pthread_mutex_unlock(&gone_lock);
@@ -218,7 +219,7 @@ static void forget_gone(struct eddy_app *app)
 {
 	struct eddy_app **at = &gone;
 
-	pthread_mutex_lock(&gone_lock);
+	eddyi_lock(&gone_lock);
 	while (*at != app)
 		at = &(*at)->next_gone;
 	*at = app->next_gone;

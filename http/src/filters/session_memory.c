@@ -130,7 +130,7 @@ static int load(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 	char *bytes = NULL;
 	int r = -ENOENT;
 
-	pthread_mutex_lock(&memory->lock);
+	eddyi_lock(&memory->lock);
 	entry = find_valid(memory, key.ptr, now);
 	if (entry) {
 		bytes = eddy_req_alloc(req, entry->len);
@@ -159,7 +159,7 @@ static int save(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 					       .len = bytes.len };
 	memcpy(entry->key, key.ptr, KEY_LEN);
 	memcpy(entry->bytes, bytes.ptr, bytes.len);
-	pthread_mutex_lock(&memory->lock);
+	eddyi_lock(&memory->lock);
 	if (size_of(entry) > memory->size_max)
 		r = -ENOSPC;
 	else if (!is_new && !find_valid(memory, key.ptr, eddy_now()))
@@ -179,7 +179,7 @@ static int extend(void *data, struct eddy_req *req, struct eddy_str key, uint64_
 	uint64_t now = eddy_now();
 
 	(void)req;
-	pthread_mutex_lock(&memory->lock);
+	eddyi_lock(&memory->lock);
 	entry = find_valid(memory, key.ptr, now);
 	if (entry) {
 		entry->expires_ns = now + lasts_ns;
@@ -196,7 +196,7 @@ static int remove_key(void *data, struct eddy_req *req, struct eddy_str key)
 	struct eddyi_session_entry **at;
 
 	(void)req;
-	pthread_mutex_lock(&memory->lock);
+	eddyi_lock(&memory->lock);
 	at = find(memory, key.ptr);
 	if (*at)
 		drop(memory, at);

@@ -275,7 +275,7 @@ int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsig
 	struct eddyi_holder *holder;
 	int r = 0;
 
-	pthread_mutex_lock(&tally->lock);
+	eddyi_lock(&tally->lock);
 	holder = find_or_make(&tally->holders, ip);
 	if (!holder)
 		r = -ENOMEM;
@@ -292,7 +292,7 @@ void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip)
 	struct eddyi_ip network = network_of(ip);
 	struct eddyi_holder *holder;
 
-	pthread_mutex_lock(&tally->lock);
+	eddyi_lock(&tally->lock);
 	holder = *find(&tally->holders, &network);
 	if (!--holder->count)
 		drop(&tally->holders, holder);

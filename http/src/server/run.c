@@ -76,7 +76,7 @@ static struct eddy_node handling = { &handling, &handling };
 
 static void set_handling(struct eddy_app *app, bool handles)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	if (handles)
 		eddy_list_append(&handling, &app->handling);
 	else
@@ -88,7 +88,7 @@ static void deliver_reload(struct eddy_message *message)
 {
 	struct eddyi_run *run = eddy_of(message, struct eddyi_run, reload);
 
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	run->reload_posted = false;
 	pthread_mutex_unlock(&eddyi_run_lock);
 	start_reload(run);
@@ -119,7 +119,7 @@ static void reload_app(struct eddy_app *app)
 
 static void for_all_handling(void (*fn)(struct eddy_app *app))
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	for (struct eddy_node *node = handling.next; node != &handling; node = node->next)
 		fn(eddy_of(node, struct eddy_app, handling));
 	pthread_mutex_unlock(&eddyi_run_lock);
@@ -129,7 +129,7 @@ static void restart_one(void)
 {
 	struct eddy_node *node;
 
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	node = handling.next;
 	while (node != &handling && !eddy_of(node, struct eddy_app, handling)->options.restart)
 		node = node->next;
@@ -170,7 +170,7 @@ static bool announce_loop(struct eddyi_worker *worker)
 {
 	unsigned stops;
 
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	worker->loop = eddy_loop_self();
 	stops = worker->run->stops;
 	if (stops)
@@ -183,7 +183,7 @@ static bool announce_loop(struct eddyi_worker *worker)
 
 static void forget_loop(struct eddyi_worker *worker)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	worker->loop = NULL;
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
@@ -309,7 +309,7 @@ struct eddy_app_stats eddy_app_stats(const struct eddy_app *app)
 {
 	struct eddy_app_stats stats;
 
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	stats = app->run ? add_workers(app->before, app->run) : app->before;
 	pthread_mutex_unlock(&eddyi_run_lock);
 	stats.refused_bodies =
@@ -413,7 +413,7 @@ static void close_run(struct eddyi_run *run)
 
 static void set_run(struct eddy_app *app, struct eddyi_run *run)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	if (!run)
 		keep_stats(app->run);
 	app->run = run;

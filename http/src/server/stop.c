@@ -67,7 +67,7 @@ void eddyi_run_stop(struct eddyi_run *run)
 
 void eddyi_run_stop_once(struct eddyi_run *run)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	if (!run->stops)
 		eddyi_run_stop(run);
 	pthread_mutex_unlock(&eddyi_run_lock);
@@ -83,7 +83,7 @@ void eddyi_app_stop(struct eddy_app *app)
 
 void eddy_app_shutdown(struct eddy_app *app)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_lock(&eddyi_run_lock);
 	eddyi_app_stop(app);
 	pthread_mutex_unlock(&eddyi_run_lock);
 }

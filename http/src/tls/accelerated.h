@@ -31,6 +31,11 @@ static inline void eddyi_accelerator_forget(struct eddyi_schedules *schedules)
 static inline void eddyi_accelerator_forget_keys(void)
 {
 }
+
+static inline void eddyi_accelerator_draw_by(int (*draw)(unsigned char *bytes, int len))
+{
+	(void)draw;
+}
 #endif
 
 #endif

@@ -44,7 +44,7 @@ static void probe(void)
 
 bool eddyi_ktls_is_there(void)
 {
-	pthread_once(&once, probe);
+	eddyi_once(&once, probe);
 	return there;
 }
 

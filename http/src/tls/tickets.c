@@ -82,7 +82,7 @@ static bool take_current(struct eddyi_tickets *tickets, uint64_t now_s,
 {
 	bool ok;
 
-	pthread_mutex_lock(&tickets->lock);
+	eddyi_lock(&tickets->lock);
 	expire(tickets, now_s);
 	ok = eddyi_outside_value("ticket key", tickets->current.made_s != 0) ||
 	     make(&tickets->current, now_s);
@@ -102,7 +102,7 @@ static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name,
 {
 	bool found = true;
 
-	pthread_mutex_lock(&tickets->lock);
+	eddyi_lock(&tickets->lock);
 	expire(tickets, now_s);
 	*ret_is_old = eddyi_outside_value("ticket key", is_named(&tickets->previous, name));
 	if (*ret_is_old)
@@ -222,7 +222,7 @@ int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context
 {
 	struct eddyi_ticket_scope *scope;
 
-	pthread_mutex_lock(&tickets->lock);
+	eddyi_lock(&tickets->lock);
 	scope = find_scope(tickets, fingerprint);
 	pthread_mutex_unlock(&tickets->lock);
 	if (!scope || wolfSSL_CTX_set_TicketEncCb(context, answer) != WOLFSSL_SUCCESS ||
@@ -244,7 +244,7 @@ int eddyi_tickets_save(struct eddyi_tickets *tickets)
 	if (fd < 0)
 		return -errno;
 	memcpy(saved.version, version, sizeof(version));
-	pthread_mutex_lock(&tickets->lock);
+	eddyi_lock(&tickets->lock);
 	expire(tickets, now_in_seconds());
 	saved.current = tickets->current;
 	saved.previous = tickets->previous;
@@ -267,7 +267,7 @@ int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 		return -errno;
 	fits = len == sizeof(saved) && memcmp(saved.version, version, sizeof(version)) == 0;
 	if (fits) {
-		pthread_mutex_lock(&tickets->lock);
+		eddyi_lock(&tickets->lock);
 		tickets->current = saved.current;
 		tickets->previous = saved.previous;
 		pthread_mutex_unlock(&tickets->lock);

@@ -1,5 +1,6 @@
 #include "ws_deflate.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static struct eddyi_ws_stream *borrow(const struct eddyi_ws_deflate *deflate)
 {
 	struct eddyi_ws_stream *spare = NULL;
 
-	pthread_once(&once, make_spares);
+	eddyi_once(&once, make_spares);
 	if (has_spares)
 		spare = pthread_getspecific(spares[deflate->inflates]);
 	if (!spare || spare->of.side.bits != deflate->side.bits ||

@@ -1,13 +1,16 @@
+#define OPENSSL_SUPPRESS_DEPRECATED /* RAND_METHOD, which has no successor for a whole process */
+
 #include "wolfcrypt.h"
 
 #include "keys.h"
 
 #include <eddy/internal/accelerator.h>
-#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <openssl/rand.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/random.h>
 
 /* Id in wolfSSL's table of devices; no other user of wolfSSL in the process may use it. */
 #define DEVICE 0x45444441
@@ -30,10 +33,24 @@ static void clear_vectors(void)
 /* wolfSSL would open /dev/urandom for each session and hash its bytes for each number. */
 static int draw(unsigned char *bytes, size_t len)
 {
-	if (eddyi_random(bytes, len, 0) < 0)
-		return CRYPTOCB_UNAVAILABLE;
+	while (len) {
+		ssize_t r = getrandom(bytes, len, 0);
+
+		if (r < 0 && errno != EINTR)
+			return CRYPTOCB_UNAVAILABLE;
+		bytes += r > 0 ? r : 0;
+		len -= r > 0 ? (size_t)r : 0;
+	}
 	clear_vectors();
 	return 0;
+}
+
+void eddyi_accelerator_draw_by(int (*draw_bytes)(unsigned char *bytes, int len))
+{
+	static RAND_METHOD method;
+
+	method.bytes = method.pseudorand = draw_bytes;
+	RAND_set_rand_method(&method);
 }
 
 int eddyi_accelerator_answer(struct wc_CryptoInfo *info)

@@ -160,15 +160,33 @@ static bool completes_in_order(void)
 	return is;
 }
 
+enum { UNKNOWN, YES, NO };
+static atomic_int order; /* one of these */
+
 bool eddyi_feature_completes_in_order(void)
 {
-	enum { UNKNOWN, YES, NO };
-	static atomic_int answer;
-
 	/* Two loops may test this at the same time, with the same result. */
-	if (atomic_load_explicit(&answer, memory_order_relaxed) == UNKNOWN)
-		atomic_store(&answer, completes_in_order() ? YES : NO);
-	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
+	if (atomic_load_explicit(&order, memory_order_relaxed) == UNKNOWN)
+		atomic_store(&order, completes_in_order() ? YES : NO);
+	return atomic_load_explicit(&order, memory_order_relaxed) == YES;
+}
+
+/* A bit of the answer of eddyi_feature_completes_in_order(), above those of the features. */
+#define IN_ORDER ((uint64_t)1 << 62)
+
+uint64_t eddyi_feature_all(void)
+{
+	eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING);
+	return atomic_load(&known) | (eddyi_feature_completes_in_order() ? IN_ORDER : 0);
+}
+
+void eddyi_feature_assume(uint64_t all)
+{
+	/* Memory is this kernel's. */
+	all &= ~bit(EDDYI_FEATURE_GUARD_INSTALL, true);
+	all |= bit(EDDYI_FEATURE_GUARD_INSTALL, has_guards()) | KNOWN;
+	atomic_store(&known, all & ~IN_ORDER);
+	atomic_store(&order, all & IN_ORDER ? YES : NO);
 }
 
 bool eddyi_feature_set(enum eddyi_feature feature, bool is_there)

@@ -36,6 +36,10 @@ void eddyi_feature_probe(struct io_uring *ring);
  * run the list in reverse. */
 bool eddyi_feature_completes_in_order(void);
 
+/* Get all answers as one number, and have them given again, in a replay. */
+uint64_t eddyi_feature_all(void);
+void eddyi_feature_assume(uint64_t all);
+
 /* For tests: pretend that the kernel has or lacks the feature. Return: the previous answer. */
 bool eddyi_feature_set(enum eddyi_feature feature, bool is_there);
 

@@ -123,6 +123,10 @@ static int run(const char *name, int argc, char **args)
 	return 2;
 }
 
+/* EDDY_RECORD and EDDY_REPLAY are for the program that this executes. */
+extern const bool eddyi_is_launcher;
+const bool eddyi_is_launcher = true;
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "help";

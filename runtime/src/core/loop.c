@@ -15,6 +15,10 @@ _Thread_local struct eddy_loop *eddyi_this_loop;
 
 bool eddyi_loop_was_forked;
 
+__thread struct eddyi_track *eddyi_track;
+
+bool eddyi_replays;
+
 _Thread_local bool eddyi_in_job;
 
 struct eddy_loop *eddy_loop_self(void)
@@ -99,10 +103,15 @@ void eddyi_loop_at_end(struct eddyi_at_end *at_end, void (*fn)(struct eddyi_at_e
 
 void eddyi_loop_wake(struct eddy_loop *loop)
 {
-	uint64_t one = 1;
+	const uint64_t one = 1;
+	struct eddyi_track *track = eddyi_track;
 
-	while (eddyi_write_now(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+	/* Whether another loop sleeps is not recorded, and a replayed one does not. */
+	eddyi_track = NULL;
+	while (!eddyi_is_replay() && eddyi_write_now(loop->wake_fd, &one, sizeof(one)) < 0 &&
+	       errno == EINTR)
 		;
+	eddyi_track = track;
 }
 
 /* ---- all loops ---- */
@@ -119,7 +128,7 @@ __attribute__((used)) struct eddyi_registry {
 
 void eddyi_registry_add(struct eddy_loop *loop)
 {
-	pthread_mutex_lock(&eddyi_registry.lock);
+	eddyi_lock(&eddyi_registry.lock);
 	loop->id = ++eddyi_registry.last_id;
 	eddy_list_append(&eddyi_registry.loops, &loop->registered);
 	pthread_mutex_unlock(&eddyi_registry.lock);

@@ -128,7 +128,7 @@ static void warn_of_refusal(int error)
 			eddy_ring_advice(error));
 }
 
-int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries)
+static int begin(struct eddy_loop *loop, unsigned entries)
 {
 	const struct eddyi_executor *wanted;
 	int r = executor_wanted(&wanted);
@@ -142,4 +142,9 @@ int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries)
 	warn_of_refusal(r);
 	loop->executor = &eddyi_executor_poll;
 	return loop->executor->begin(loop, entries);
+}
+
+int eddyi_executor_begin(struct eddy_loop *loop, unsigned entries)
+{
+	return EDDYI_HAS_TRACK ? eddyi_recorded_begin(loop, entries, begin) : begin(loop, entries);
 }

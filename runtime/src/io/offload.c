@@ -41,6 +41,19 @@ static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 	return r;
 }
 
+/* Return: 0; -errno as of eddyi_offload_submit(). */
+static int submit(struct eddyi_job *job)
+{
+	int r;
+
+	if (EDDYI_HAS_TRACK)
+		eddyi_recorded_submit(job);
+	r = (int)eddyi_outside_act("job queued", eddyi_offload_submit(job));
+	if (EDDYI_HAS_TRACK && r < 0)
+		eddyi_recorded_forget(job);
+	return r;
+}
+
 struct awaited {
 	struct eddyi_waiter waiter;
 	struct eddyi_job job;
@@ -51,8 +64,11 @@ static void take_back(struct eddyi_waiter *waiter)
 {
 	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
 
-	if (eddyi_outside_value("job recalled", eddyi_offload_take_back(&awaited->job)))
-		eddyi_wake(waiter, -ECANCELED);
+	if (!eddyi_outside_act("job recalled", eddyi_offload_take_back(&awaited->job)))
+		return;
+	if (EDDYI_HAS_TRACK)
+		eddyi_recorded_forget(&awaited->job);
+	eddyi_wake(waiter, -ECANCELED);
 }
 
 static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_fn *fn, void *arg)
@@ -75,7 +91,7 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 	if (task->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = task->scope;
-	if (eddyi_outside_value("job queued", eddyi_offload_submit(&awaited.job)) < 0)
+	if (submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
 }
@@ -101,9 +117,11 @@ static void give_up(struct eddyi_waiter *waiter)
 {
 	struct detached *detached = eddy_of(waiter, struct detached, waiter);
 
-	detached->given_up = eddyi_outside_value(
+	detached->given_up = eddyi_outside_act(
 		"job dropped", eddyi_offload_give_up(detached->job, &detached->taken_back));
 	detached->taken_back = eddyi_outside_value("job recalled", detached->taken_back);
+	if (EDDYI_HAS_TRACK && detached->given_up)
+		eddyi_recorded_give_up(detached->job, detached->taken_back);
 	/* Otherwise the result is already on its way. */
 	if (detached->given_up)
 		eddyi_wake(waiter, -ECANCELED);
@@ -133,7 +151,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	r = (int)eddyi_outside_value("job queued", eddyi_offload_submit(job));
+	r = submit(job);
 	if (r == -EAGAIN) {
 		free(job);
 		return r;

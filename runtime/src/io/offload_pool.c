@@ -110,19 +110,10 @@ static struct eddyi_job *take_job(void)
 	return oldest;
 }
 
-/* Lock held; it is released meanwhile. */
-static void run_job(struct eddyi_job *job)
+static int call_fn(struct eddyi_job *job)
 {
 	const struct eddyi_job_observer *observed = atomic_load(&observer);
-	enum eddyi_job_kind kind = job->kind;
-	struct eddy_loop *loop;
-	bool given_up;
 	int result;
-
-	pool.running[kind]++;
-	pool.begun += kind != EDDYI_JOB_FILE;
-	pool.short_begun += kind == EDDYI_JOB_SHORT;
-	pthread_mutex_unlock(&pool.lock);
 
 	eddyi_lent_scope = job->scope;
 	if (observed)
@@ -135,6 +126,35 @@ static void run_job(struct eddyi_job *job)
 	if (observed)
 		observed->ended(job);
 	eddyi_lent_scope = NULL;
+	return result;
+}
+
+void eddyi_offload_run_here(struct eddyi_job *job)
+{
+	job->result = call_fn(job);
+	job->done = true;
+	eddy_loop_post(job->loop, &job->message);
+}
+
+/* Lock held; it is released meanwhile. */
+static void run_job(struct eddyi_job *job)
+{
+	enum eddyi_job_kind kind = job->kind;
+	uint64_t origin = kind == EDDYI_JOB_FILE ? EDDYI_ORIGIN_NONE : EDDYI_ORIGIN_FOREIGN;
+	struct eddy_loop *loop;
+	bool given_up;
+	int result;
+
+	pool.running[kind]++;
+	pool.begun += kind != EDDYI_JOB_FILE;
+	pool.short_begun += kind == EDDYI_JOB_SHORT;
+	pthread_mutex_unlock(&pool.lock);
+
+	eddyi_track = job->track;
+	result = call_fn(job);
+	if (EDDYI_HAS_TRACK)
+		origin = eddyi_recorded_origin();
+	eddyi_track = NULL;
 
 	pthread_mutex_lock(&pool.lock);
 	job->result = result;
@@ -145,11 +165,13 @@ static void run_job(struct eddyi_job *job)
 	pool.ending++;
 	pthread_mutex_unlock(&pool.lock);
 
+	if (EDDYI_CAN_RECORD && job->track)
+		eddyi_recorded_job_ended(job, given_up);
 	if (given_up) {
 		job->destroy(job->arg);
 		free(job);
 	} else {
-		eddy_loop_post(loop, &job->message);
+		eddyi_loop_post_from(loop, &job->message, origin);
 	}
 	pthread_mutex_lock(&pool.lock);
 	pool.ending--;
@@ -343,6 +365,21 @@ bool eddyi_offload_is_busy(void)
 	return is_busy;
 }
 
+static void learn(struct eddy_offload_stats *stats)
+{
+#define LEARN(field)                                                                               \
+	stats->field = (__typeof__(stats->field))eddyi_outside_value(#field, (int64_t)stats->field)
+	LEARN(threads);
+	LEARN(running);
+	LEARN(queued);
+	LEARN(begun);
+	LEARN(refused);
+	LEARN(short_running);
+	LEARN(short_queued);
+	LEARN(short_begun);
+#undef LEARN
+}
+
 struct eddy_offload_stats eddy_offload_stats(void)
 {
 	struct eddy_offload_stats stats;
@@ -359,6 +396,8 @@ struct eddy_offload_stats eddy_offload_stats(void)
 		.short_begun = pool.short_begun,
 	};
 	pthread_mutex_unlock(&pool.lock);
+	if (EDDYI_HAS_TRACK)
+		learn(&stats);
 	return stats;
 }
 

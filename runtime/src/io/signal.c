@@ -4,9 +4,12 @@
  * Invariants:
  * 1. `kinds[signo].fd` is that of the newest collector that has the signal, or 0. It is replaced
  *    under `lock`, which then waits for handlers that may have read the old one (`passing`).
- * 2. While a signal is pending, the event counter of its collector is not 0. It may be higher than
+ * 2. The handler has no track (outside.h): what it leaves is recorded when it is taken.
+ * 3. While a signal is pending, the event counter of its collector is not 0. It may be higher than
  *    the number of pending signals.
  */
+#include "core/recorded.h"
+
 #include <eddy/internal/debug.h>
 #include <eddy/internal/outside.h>
 #include <eddy/internal/signal.h>
@@ -40,15 +43,20 @@ static struct eddy_signals *newest; /* under `lock` */
 
 static void wake(int fd)
 {
-	uint64_t one = 1;
+	const uint64_t one = 1;
+	struct eddyi_track *track = eddyi_track;
 
-	while (eddyi_write_now(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+	eddyi_track = NULL;
+	while (!eddyi_is_replay() && eddyi_write_now(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
+	eddyi_track = track;
 }
 
 static void end_process(int signo)
 {
 	/* The kernel spares process 1 of a container. */
+	if (EDDYI_CAN_RECORD)
+		eddyi_recording_end_by(signo);
 	if (eddyi_getpid_now() == 1)
 		_exit(128 + signo);
 	signal(signo, SIG_DFL);
@@ -57,9 +65,12 @@ static void end_process(int signo)
 
 static void collect(int signo)
 {
-	uint64_t now = eddy_now(), since = 0;
+	struct eddyi_track *track = eddyi_track;
 	int saved = errno, fd;
+	uint64_t now, since = 0;
 
+	eddyi_track = NULL;
+	now = eddy_now();
 	atomic_fetch_add(&passing, 1);
 	fd = atomic_load(&kinds[signo].fd);
 	if (fd && atomic_compare_exchange_strong(&kinds[signo].since_ns, &since, now))
@@ -68,6 +79,7 @@ static void collect(int signo)
 		 now - since >= HELD_NS)
 		end_process(signo);
 	atomic_fetch_sub(&passing, 1);
+	eddyi_track = track;
 	errno = saved;
 }
 
@@ -114,6 +126,9 @@ static void begin(int signo)
 	struct sigaction action = { .sa_handler = collect, .sa_flags = SA_RESTART | SA_ONSTACK };
 	sigset_t before;
 
+	/* A replay has the recorded signals, and ends by one that is sent to it. */
+	if (eddyi_is_replay())
+		return;
 	sigaction(signo, &action, &kinds[signo].action);
 	mask(SIG_UNBLOCK, signo, &before);
 	kinds[signo].blocked = sigismember(&before, signo) == 1;

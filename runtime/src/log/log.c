@@ -335,7 +335,8 @@ bool eddyi_log_wants_colour(int fd)
 {
 	const char *no_color = eddyi_getenv_now("NO_COLOR"), *term = eddyi_getenv_now("TERM");
 	int saved = errno;
-	bool wants = isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+	bool wants = eddyi_isatty_now(fd) && !(no_color && *no_color) &&
+		     !(term && strcmp(term, "dumb") == 0);
 
 	errno = saved;
 	return wants;

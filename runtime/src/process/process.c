@@ -215,8 +215,11 @@ static int spawn_child(void *arg)
 	child->error = 0;
 	child->searches = options->argv[0][0] && !strchr(options->argv[0], '/');
 	child->paths = make_paths(options->argv[0], child->searches);
-	if (child->paths)
-		r = make_child(child, spawn);
+	if (child->paths) {
+		r = (int)eddyi_outside_act("process", make_child(child, spawn));
+		spawn->pid = (pid_t)eddyi_outside_value("pid", spawn->pid);
+		spawn->pidfd = (int)eddyi_outside_value("pidfd", spawn->pidfd);
+	}
 	free(child->paths);
 	free(child);
 	return r;

@@ -131,6 +131,5 @@ struct eddy_stats eddy_stats(void)
 
 unsigned eddyi_stats_io_workers(void)
 {
-	return (unsigned)eddyi_outside_value("io workers",
-					     (int64_t)eddyi_iowq_look(NULL, SIZE_MAX));
+	return (unsigned)eddyi_outside_act("io workers", eddyi_iowq_look(NULL, SIZE_MAX));
 }

@@ -30,6 +30,7 @@ struct eddyi_member {
 	struct eddyi_group *group;
 	struct eddy_loop *loop;
 	pthread_t thread;
+	struct eddyi_track *track; /* of the thread, in a recording or replay */
 	unsigned index;
 	int result;
 	bool has_thread;
@@ -149,6 +150,7 @@ static void *thread_main(void *arg)
 	char name[16];
 	int r;
 
+	eddyi_track = member->track;
 	if (!options.name)
 		options.name = "worker";
 	if (!options.stack_size)
@@ -164,6 +166,8 @@ static void *thread_main(void *arg)
 		member->result = r;
 		eddy_loop_post(member->group->members[0].loop, &member->to_head);
 	}
+	if (EDDYI_HAS_TRACK)
+		eddyi_recorded_thread_ended();
 	return NULL;
 }
 
@@ -216,8 +220,11 @@ static void start_members(struct eddyi_group *group)
 
 	for (unsigned i = 1; i < group->count && !group->failure; i++) {
 		struct eddyi_member *member = &group->members[i];
-		int r = pthread_create(&member->thread, NULL, thread_main, member);
+		int r;
 
+		if (EDDYI_HAS_TRACK)
+			member->track = eddyi_recorded_thread();
+		r = pthread_create(&member->thread, NULL, thread_main, member);
 		member->has_thread = r == 0;
 		group->awaited += r == 0;
 		if (!r)

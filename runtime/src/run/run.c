@@ -61,7 +61,8 @@ static void wait_for_completions(struct eddy_loop *loop)
 	int r;
 
 	if (__builtin_expect(loop->ops == loop->own_ops, 0)) {
-		uint64_t look_at = eddyi_deadlock_look(loop);
+		uint64_t look_at =
+			(uint64_t)eddyi_outside_act("deadlock", eddyi_deadlock_look(loop));
 
 		if (look_at < at)
 			at = look_at;
@@ -171,7 +172,7 @@ static void turn(struct eddy_loop *loop)
 
 	eddyi_count(loop->stats.turns, 1);
 	run_ready(loop);
-	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
+	if (eddyi_message_is_there(loop)) {
 		eddyi_message_deliver_all(loop);
 		eddyi_tell(loop, worked, EDDYI_WORK_MESSAGES, loop->stats.messages - messages);
 	}
@@ -273,7 +274,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	if (!options->no_dump_signal)
 		eddyi_dump_signal_begin(loop);
 	eddyi_registry_add(loop);
-	eddyi_stall_begin(loop, options->stall_ns);
+	if (!eddyi_is_replay())
+		eddyi_stall_begin(loop, options->stall_ns);
 	eddyi_chaos_begin(loop);
 	eddyi_timeline_begin(loop);
 	EDDYI_USDT(loop__start, loop->id, loop->name);

@@ -3,6 +3,7 @@
 #include "core/loop.h"
 #include "timeline/iowq.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <eddy/sandbox.h>
 #include <errno.h>
@@ -221,7 +222,7 @@ static int look_around(void)
 			   unconfined);
 		return -EPERM;
 	}
-	if (access("/proc/self/task", R_OK) < 0) {
+	if (eddyi_access_now("/proc/self/task", R_OK) < 0) {
 		r = -errno;
 		eddy_error(
 			TARGET,
@@ -230,7 +231,7 @@ static int look_around(void)
 			strerror(-r));
 		return r;
 	}
-	if (eddyi_iowq_look(NULL, 1)) {
+	if (eddyi_outside_act("io workers", eddyi_iowq_look(NULL, 1))) {
 		eddy_error(TARGET,
 			   "can't enter the sandbox: a ring already has worker threads; before "
 			   "entering it, open files only by blocking calls");
@@ -283,6 +284,15 @@ static int enter_call_filter(const struct eddy_sandbox_options *options)
 	return r;
 }
 
+static int enter(const struct eddy_sandbox_options *options)
+{
+	int r;
+
+	read_ahead();
+	r = enter_landlock(options);
+	return r == 0 ? enter_call_filter(options) : r;
+}
+
 int eddy_sandbox_enter(const struct eddy_sandbox_options *options)
 {
 	static const struct eddy_sandbox_options defaults;
@@ -292,10 +302,7 @@ int eddy_sandbox_enter(const struct eddy_sandbox_options *options)
 		return r;
 	if (!options)
 		options = &defaults;
-	read_ahead();
-	r = enter_landlock(options);
-	if (r == 0)
-		r = enter_call_filter(options);
+	r = (int)eddyi_outside_act("sandbox", enter(options));
 	if (r < 0)
 		return r;
 	atomic_store(&entered, true);

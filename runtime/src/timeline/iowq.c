@@ -3,6 +3,7 @@
 #include "timeline_json.h"
 
 #include <dirent.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/proc.h>
 #include <eddy/loop.h>
 #include <inttypes.h>
@@ -155,7 +156,7 @@ static void tell_group(struct eddyi_text *text, struct group *group, uint64_t no
 
 void eddyi_iowq_tell(struct eddyi_text *text, uint32_t (*group_of)(pid_t owner))
 {
-	uint64_t began = eddy_now();
+	uint64_t began = eddyi_clock_seen();
 	size_t count;
 
 	if (began < all.look_ns)
@@ -176,5 +177,5 @@ void eddyi_iowq_tell(struct eddyi_text *text, uint32_t (*group_of)(pid_t owner))
 		if (!told->workers && !told->turns && !told->busy_ns)
 			all.groups[i] = all.groups[--all.group_count];
 	}
-	all.look_ns = began + LOOK_SHARE * (eddy_now() - began);
+	all.look_ns = began + LOOK_SHARE * (eddyi_clock_seen() - began);
 }

@@ -3,6 +3,7 @@
 #include "base/out.h"
 #include "core/wait.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <eddy/timeline.h>
 #include <stdlib.h>
@@ -227,7 +228,7 @@ void eddyi_tape_back(struct eddyi_guest *guest, struct eddyi_waiter *waiter)
 	struct eddyi_tape *tape = tape_of(guest);
 	struct eddyi_mark *mark;
 
-	tape->at_ns = tape->run.end_ns = eddy_now();
+	tape->at_ns = tape->run.end_ns = eddyi_clock_seen();
 	if (waiter)
 		waiter->since_ns = tape->at_ns;
 	/* A track without a name is useless; the lack of room for it has been counted. */
@@ -242,7 +243,7 @@ bool eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task)
 {
 	struct eddyi_tape *tape = tape_of(guest);
 
-	task->ready_ns = tape->run.kind ? eddy_now() : tape->at_ns;
+	task->ready_ns = tape->run.kind ? eddyi_clock_seen() : tape->at_ns;
 	task->woken_by = tape->run.kind ? tape->run.track : tape->ring_track;
 	/* The waker is not recorded: eddy_run(), or activity before this slice. */
 	if (!tape->run.kind && tape->at_ns == tape->opened_ns)
@@ -254,7 +255,7 @@ void eddyi_tape_start(struct eddyi_guest *guest, struct eddy_op *op, struct io_u
 {
 	(void)guest;
 	(void)sqe;
-	op->since_ns = eddy_now();
+	op->since_ns = eddyi_clock_seen();
 }
 
 void eddyi_tape_completing(struct eddyi_guest *guest, const struct eddy_op *op, int result,
@@ -289,7 +290,7 @@ void eddyi_tape_completed(struct eddyi_guest *guest)
 
 	if (!tape->op.kind)
 		return;
-	tape->at_ns = tape->op.end_ns = eddy_now();
+	tape->at_ns = tape->op.end_ns = eddyi_clock_seen();
 	mark = eddyi_tape_take(tape, 0);
 	if (mark) {
 		*mark = tape->op;
@@ -320,7 +321,7 @@ void eddyi_tape_worked(struct eddyi_tape *tape, enum eddyi_work work, uint64_t c
 		[EDDYI_WORK_TIMERS] = EDDYI_MARK_TIMERS,
 	};
 	struct eddyi_mark *mark = eddyi_tape_take(tape, 0);
-	uint64_t now = eddy_now();
+	uint64_t now = eddyi_clock_seen();
 
 	if (mark) {
 		*mark = (struct eddyi_mark){

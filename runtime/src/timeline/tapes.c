@@ -10,6 +10,7 @@
  */
 #include "tapes.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -95,7 +96,7 @@ struct eddyi_tape *eddyi_tapes_outside(void)
 
 	pthread_mutex_lock(&tapes.outside_lock);
 	tape = tapes.outside;
-	return tape && eddyi_tape_is_in_slice(tape, eddy_now()) ? tape : NULL;
+	return tape && eddyi_tape_is_in_slice(tape, eddyi_clock_seen()) ? tape : NULL;
 }
 
 void eddyi_tapes_outside_done(void)
@@ -113,7 +114,7 @@ static struct timespec time_at(uint64_t ns)
 
 void eddyi_tapes_flush(uint64_t timeout_ns)
 {
-	struct timespec until = time_at(eddy_now() + timeout_ns);
+	struct timespec until = time_at(eddyi_clock_seen() + timeout_ns);
 	uint64_t enough;
 	int r = 0;
 
@@ -192,7 +193,7 @@ bool eddyi_tapes_is_stopping(void)
 
 void eddyi_tapes_wait(uint64_t period_ns)
 {
-	struct timespec until = time_at(eddy_now() + period_ns);
+	struct timespec until = time_at(eddyi_clock_seen() + period_ns);
 
 	while (sem_clockwait(&tapes.called, CLOCK_MONOTONIC, &until) < 0 && errno == EINTR)
 		;

@@ -4,6 +4,7 @@
 #include "io/offload_pool.h"
 #include "timeline_writer.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/panic.h>
 #include <eddy/log.h>
 #include <eddy/timeline.h>
@@ -126,7 +127,7 @@ void eddyi_timeline_look(struct eddy_loop *loop)
 	}
 	if (!tape && (!eddyi_timeline_has_begun() || !(tape = join(loop))))
 		return;
-	now = tape->guest.hooks == &in_slice ? tape->at_ns : eddy_now();
+	now = tape->guest.hooks == &in_slice ? tape->at_ns : eddyi_clock_seen();
 	if (now < tape->edge_ns)
 		return;
 	tape->edge_ns = eddyi_tape_edge_after(tape, now);
@@ -169,7 +170,7 @@ static void job_queued(struct eddyi_job *job)
 	/* Those for files are queued by the loop, for a task that it does not know. */
 	if (!tape || job->kind == EDDYI_JOB_FILE)
 		return;
-	job->traced.queued_ns = eddy_now();
+	job->traced.queued_ns = eddyi_clock_seen();
 	job->traced.track = tape->run.track;
 	job->traced.group = tape->group;
 	job->traced.generation = tape->generation;
@@ -178,7 +179,7 @@ static void job_queued(struct eddyi_job *job)
 static void job_begins(struct eddyi_job *job)
 {
 	if (eddyi_timeline_has_begun())
-		job->traced.began_ns = eddy_now();
+		job->traced.began_ns = eddyi_clock_seen();
 }
 
 /* Get this thread's track on the locked outside tape. Return: 0 if its name does not fit. */
@@ -205,7 +206,7 @@ static void job_ended(struct eddyi_job *job)
 			.kind = EDDYI_MARK_JOB,
 			.track = track,
 			.begin_ns = job->traced.began_ns,
-			.end_ns = eddy_now(),
+			.end_ns = eddyi_clock_seen(),
 			.job = {
 				.queued_ns = job->traced.queued_ns,
 				.from = job->traced.generation == tape->generation ? job->traced.track : 0,
@@ -375,8 +376,13 @@ void eddyi_timeline_begin(struct eddy_loop *loop)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	struct eddyi_track *track = eddyi_track;
+
+	/* It observes a recorded run, and its replay as well. */
+	eddyi_track = NULL;
 	pthread_once(&once, start_by_environment);
 	eddyi_timeline_look(loop);
+	eddyi_track = track;
 }
 
 /* ---- spans ---- */

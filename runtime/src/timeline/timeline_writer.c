@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "timeline_json.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/json.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
@@ -290,7 +291,8 @@ static void tell_dropped(struct eddyi_tape *tape)
 
 	if (dropped == tape->dropped_told)
 		return;
-	eddyi_timeline_json_dropped(&timeline.text, tape, eddy_now(), dropped - tape->dropped_told);
+	eddyi_timeline_json_dropped(&timeline.text, tape, eddyi_clock_seen(),
+				    dropped - tape->dropped_told);
 	drop(dropped - tape->dropped_told);
 	tape->dropped_told = dropped;
 }
@@ -387,7 +389,7 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 		.generation = generation,
 		.sample = settings->sample,
 		.buffer = settings->buffer,
-		.began_ns = eddy_now(),
+		.began_ns = eddyi_clock_seen(),
 	};
 	size_t size = TEXT_SIZE + EDDYI_TIMELINE_EVENTS_MAX;
 	int r;

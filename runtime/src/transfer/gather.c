@@ -40,7 +40,7 @@ static bool has(const struct eddyi_window *window, uint64_t offset, size_t len)
 static bool move(struct eddyi_window *window, int file, uint64_t offset)
 {
 	uint64_t start = offset - offset % (WINDOW / 2);
-	void *at = mmap(NULL, WINDOW, PROT_READ, MAP_SHARED, file, (off_t)start);
+	void *at = eddyi_mmap_now(NULL, WINDOW, PROT_READ, MAP_SHARED, file, (off_t)start);
 
 	eddyi_window_close(window);
 	if (at != MAP_FAILED)

@@ -92,8 +92,8 @@ static int map_file(int file, uint64_t offset, size_t len, struct mapping *ret_m
 		return -ENODATA;
 	if (len > (uint64_t)st.st_size - offset)
 		len = (size_t)((uint64_t)st.st_size - offset);
-	at = mmap(NULL, before + len, PROT_READ, MAP_SHARED | MAP_POPULATE, file,
-		  (off_t)(offset - before));
+	at = eddyi_mmap_now(NULL, before + len, PROT_READ, MAP_SHARED | MAP_POPULATE, file,
+			    (off_t)(offset - before));
 	if (at == MAP_FAILED)
 		return -errno;
 	*ret_mapping = (struct mapping){ at, before + len, (char *)at + before, len };
@@ -103,7 +103,9 @@ static int map_file(int file, uint64_t offset, size_t len, struct mapping *ret_m
 static ssize_t push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len)
 {
 	struct mapping mapping = { 0 };
-	int error = map_file(sending->transfer->file, offset, len, &mapping);
+	/* A recorder would read the bytes, and fault if the file has been truncated. */
+	int error = EDDYI_HAS_TRACK ? -ENODEV :
+				      map_file(sending->transfer->file, offset, len, &mapping);
 	ssize_t r;
 
 	/* The file system does not support mmap. */

@@ -23,6 +23,8 @@ import threading
 import time
 import unittest
 
+import recorded
+
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
@@ -101,6 +103,9 @@ class Server:
             wrap = (*wrap, sys.executable, '-c', PASS_ON, ','.join(map(str, fds)))
         if log:
             env['EDDY_LOG'] = log
+        self.program = PROGRAMS[program]
+        self.recording = recorded.Recording() if recorded.ALWAYS and not wrap and 'EDDY_RECORD' not in env else None
+        env.update(self.recording.env if self.recording else {})
         self.lines, self.changed = [], threading.Condition()
         self.port = None
         self.process = subprocess.Popen([*wrap, PROGRAMS[program], *map(str, args)], env=env, stdin=subprocess.DEVNULL,
@@ -169,6 +174,9 @@ class Server:
         self.process.stderr.close()
         if self.complaint():
             raise AssertionError('the server ended badly: ' + self.complaint())
+        wrong = self.recording.wrong(self.program, self.process.returncode, None, self.log) if self.recording else ''
+        if wrong:
+            raise AssertionError('the replay differs: ' + wrong)
 
     def kill(self):
         self.process.kill()

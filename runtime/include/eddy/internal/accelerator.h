@@ -35,6 +35,10 @@ struct wc_CryptoInfo;
  * Return: 0; CRYPTOCB_UNAVAILABLE if wolfSSL is to handle it itself; an error of wolfSSL. */
 EDDY_API int eddyi_accelerator_answer(struct wc_CryptoInfo *info);
 
+/* Have all random numbers of libcrypto drawn by `draw`, which returns 1, as RAND_bytes(3), or 0. For
+ * a recording, before other threads use libcrypto. */
+EDDY_API void eddyi_accelerator_draw_by(int (*draw)(unsigned char *bytes, int len));
+
 /* Get the name and version of libcrypto, such as "OpenSSL 3.0.19". Return: static memory; NULL if
  * there is no device. */
 EDDY_API const char *eddyi_accelerator_name(void);

@@ -2,24 +2,84 @@
  * and by messages; for eddy's own layers.
  *
  * Clocks, random bytes, direct system calls, facts of the process and values that other threads
- * decide pass one of these functions, on the thread that uses them. A recorder then needs hooks
- * only here, in eddyi_op_dispatch() and in eddyi_message_deliver_all(). Without one, each function
- * is the plain call. `./dev test style` finds these calls elsewhere in the libraries, and lists
- * the places that may make them. docs/decisions/0045 says why.
+ * decide pass one of these functions, on the thread that uses them. Each tests whether the thread
+ * has a track, to which a recording writes these values, and from which a replay reads them
+ * (runtime/src/record). Without one, each function is the plain call. `./dev test style` finds
+ * these calls elsewhere in the libraries, and lists the places that may make them.
+ * docs/decisions/0045 says why.
  *
- * Any thread may call these functions; none suspends.
+ * Any thread may call these functions; none suspends. A signal handler sets eddyi_track to NULL while
+ * it runs.
  */
 #ifndef EDDY_INTERNAL_OUTSIDE_H
 #define EDDY_INTERNAL_OUTSIDE_H
 
 #include <eddy/base.h>
+#include <pthread.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddyi_track;
+
+/* The track of this thread; NULL without a recording or replay. */
+extern EDDY_API __thread struct eddyi_track *eddyi_track __attribute__((tls_model("initial-exec")));
+
+/* Defined by the build with -Drecord=enabled. */
+#ifdef EDDYI_RECORD
+#define EDDYI_CAN_RECORD 1
+#else
+#define EDDYI_CAN_RECORD 0
+#endif
+
+#define EDDYI_HAS_TRACK (EDDYI_CAN_RECORD && __builtin_expect(eddyi_track != NULL, 0))
+
+/* Whether this process replays a recording, and must not act on the system. */
+extern EDDY_API bool eddyi_replays;
+#define eddyi_is_replay() (EDDYI_CAN_RECORD && __builtin_expect(eddyi_replays, 0))
+
+/* The recorded form of the functions below, for threads with a track. */
+EDDY_API int64_t eddyi_value_recorded(const char *what, int64_t value);
+EDDY_API uint64_t eddyi_clock_recorded(int clock);
+EDDY_API int eddyi_random_recorded(void *bytes, size_t len, unsigned flags);
 
 /* Learn a value that other threads decide or change, such as the result of a job or a count that
  * loops share. `what` names it. Return: the value. */
 static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 {
-	(void)what;
-	return value;
+	return EDDYI_HAS_TRACK ? eddyi_value_recorded(what, value) : value;
+}
+
+/* The same for the value of an expression that acts on the system, which a replay leaves out. What
+ * it learns itself is not recorded. */
+#define eddyi_outside_act(what, expression)                                                        \
+	__extension__({                                                                            \
+		struct eddyi_track *track_ = eddyi_track;                                          \
+		int64_t value_ = 0;                                                                \
+		eddyi_track = NULL;                                                                \
+		if (!eddyi_is_replay())                                                            \
+			value_ = (int64_t)(expression);                                            \
+		eddyi_track = track_;                                                              \
+		eddyi_outside_value(what, value_);                                                 \
+	})
+
+/* Lock a mutex of state that loops share: a replay takes it in the same order. */
+EDDY_API void eddyi_lock_recorded(pthread_mutex_t *lock);
+static inline void eddyi_lock(pthread_mutex_t *lock)
+{
+	if (EDDYI_HAS_TRACK)
+		eddyi_lock_recorded(lock);
+	else
+		pthread_mutex_lock(lock);
+}
+
+/* Call `fn` once, as pthread_once(3): a replay calls it on the same thread. */
+EDDY_API void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void));
+static inline void eddyi_once(pthread_once_t *once, void (*fn)(void))
+{
+	if (EDDYI_HAS_TRACK)
+		eddyi_once_recorded(once, fn);
+	else
+		pthread_once(once, fn);
 }
 
 /* The system's headers declare some of the calls with _GNU_SOURCE only. */
@@ -56,13 +116,25 @@ static inline uint64_t eddyi_clock(clockid_t clock)
 {
 	struct timespec now;
 
+	if (EDDYI_HAS_TRACK)
+		return eddyi_clock_recorded(clock);
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Read the monotonic clock for an observer: no event of a recording, and in a replay the last time that
+ * this thread has read. */
+EDDY_API uint64_t eddyi_clock_seen_recorded(void);
+static inline uint64_t eddyi_clock_seen(void)
+{
+	return EDDYI_HAS_TRACK ? eddyi_clock_seen_recorded() : eddyi_clock(CLOCK_MONOTONIC);
 }
 
 /* Read the time in seconds since 1970. Faster than eddyi_clock(), and may lag by a tick. */
 static inline time_t eddyi_clock_seconds(void)
 {
+	if (EDDYI_HAS_TRACK)
+		return (time_t)(eddyi_clock_recorded(CLOCK_REALTIME_COARSE) / EDDY_SECOND);
 	return time(NULL);
 }
 
@@ -71,6 +143,8 @@ static inline int eddyi_random(void *bytes, size_t len, unsigned flags)
 {
 	size_t done = 0;
 
+	if (EDDYI_HAS_TRACK)
+		return eddyi_random_recorded(bytes, len, flags);
 	while (done < len) {
 		ssize_t r = getrandom((char *)bytes + done, len - done, flags);
 
@@ -82,132 +156,36 @@ static inline int eddyi_random(void *bytes, size_t len, unsigned flags)
 	return 0;
 }
 
-/* Define eddyi_CALL_now(), which makes the call of that name at once and directly, not through the
- * ring. It returns what the call returns, and sets errno. */
-#define EDDYI_NOW(type, call, params, args)                                                        \
-	static inline __attribute__((always_inline)) type eddyi_##call##_now params                \
-	{                                                                                          \
-		return call args;                                                                  \
-	}
-
-/* clang-format off */
-
-/* Sockets. */
-EDDYI_NOW(int, socket, (int family, int type, int protocol), (family, type, protocol))
-EDDYI_NOW(int, bind, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
-EDDYI_NOW(int, listen, (int fd, int backlog), (fd, backlog))
-EDDYI_NOW(int, connect, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
-EDDYI_NOW(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags),
-	  (fd, addr, len, flags))
-EDDYI_NOW(int, getsockname, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len))
-EDDYI_NOW(int, getpeername, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len))
-EDDYI_NOW(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len),
-	  (fd, level, name, value, len))
-EDDYI_NOW(int, shutdown, (int fd, int how), (fd, how))
-EDDYI_NOW(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len),
-	  (fd, level, name, value, len))
-EDDYI_NOW(ssize_t, recv, (int fd, void *buf, size_t len, int flags), (fd, buf, len, flags))
-EDDYI_NOW(ssize_t, send, (int fd, const void *buf, size_t len, int flags), (fd, buf, len, flags))
-EDDYI_NOW(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags), (fd, msg, flags))
-EDDYI_NOW(ssize_t, sendfile, (int out, int in, off_t *offset, size_t len), (out, in, offset, len))
-EDDYI_NOW(int, getaddrinfo, (const char *host, const char *port, const struct addrinfo *hints,
-	  struct addrinfo **ret_found), (host, port, hints, ret_found))
-
-/* Descriptors. */
-EDDYI_NOW(int, close, (int fd), (fd))
-EDDYI_NOW(int, fcntl, (int fd, int cmd, int value), (fd, cmd, value))
-EDDYI_NOW(int, ioctl, (int fd, unsigned long request, int *value), (fd, request, value))
-EDDYI_NOW(int, poll, (struct pollfd *fds, nfds_t count, int timeout_ms), (fds, count, timeout_ms))
-EDDYI_NOW(int, eventfd, (unsigned count, int flags), (count, flags))
-EDDYI_NOW(int, memfd_create, (const char *name, unsigned flags), (name, flags))
-EDDYI_NOW(int, pipe2, (int fds[2], int flags), (fds, flags))
-EDDYI_NOW(ssize_t, read, (int fd, void *buf, size_t len), (fd, buf, len))
-EDDYI_NOW(ssize_t, write, (int fd, const void *buf, size_t len), (fd, buf, len))
-EDDYI_NOW(ssize_t, pread, (int fd, void *buf, size_t len, off_t offset), (fd, buf, len, offset))
-EDDYI_NOW(ssize_t, pwrite, (int fd, const void *buf, size_t len, off_t offset),
-	  (fd, buf, len, offset))
-EDDYI_NOW(ssize_t, preadv2, (int fd, const struct iovec *iov, int count, off_t offset, int flags),
-	  (fd, iov, count, offset, flags))
-EDDYI_NOW(ssize_t, vmsplice, (int out, const struct iovec *iov, size_t count, unsigned flags),
-	  (out, iov, count, flags))
-EDDYI_NOW(ssize_t, splice, (int in, off64_t *in_offset, int out, off64_t *out_offset, size_t len,
-	  unsigned flags), (in, in_offset, out, out_offset, len, flags))
-
-/* Files. */
-EDDYI_NOW(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode))
-EDDYI_NOW(int, openat, (int dir, const char *path, int flags, mode_t mode),
-	  (dir, path, flags, mode))
-EDDYI_NOW(int, access, (const char *path, int mode), (path, mode))
-EDDYI_NOW(char *, realpath, (const char *path, char *ret_path), (path, ret_path))
-EDDYI_NOW(int, stat, (const char *path, struct stat *ret_st), (path, ret_st))
-EDDYI_NOW(int, lstat, (const char *path, struct stat *ret_st), (path, ret_st))
-EDDYI_NOW(int, fstat, (int fd, struct stat *ret_st), (fd, ret_st))
-EDDYI_NOW(int, fstatat, (int dir, const char *path, struct stat *ret_st, int flags),
-	  (dir, path, ret_st, flags))
-EDDYI_NOW(int, statx,
-	  (int dir, const char *path, int flags, unsigned mask, struct statx *ret_st),
-	  (dir, path, flags, mask, ret_st))
-EDDYI_NOW(int, fstatfs, (int fd, struct statfs *ret_fs), (fd, ret_fs))
-EDDYI_NOW(int, chmod, (const char *path, mode_t mode), (path, mode))
-EDDYI_NOW(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size),
-	  (fd, name, value, size))
-EDDYI_NOW(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),
-	  (fd, name, value, size, flags))
-EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
-EDDYI_NOW(int, fsync, (int fd), (fd))
-EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
-EDDYI_NOW(int, dup3, (int from, int to, int flags), (from, to, flags))
-EDDYI_NOW(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode))
-EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
-	  (from_dir, from, to_dir, to, flags))
-EDDYI_NOW(int, renameat2, (int from_dir, const char *from, int to_dir, const char *to,
-	  unsigned flags), (from_dir, from, to_dir, to, flags))
-EDDYI_NOW(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags))
-EDDYI_NOW(int, unlink, (const char *path), (path))
-EDDYI_NOW(DIR *, opendir, (const char *path), (path))
-EDDYI_NOW(DIR *, fdopendir, (int fd), (fd))
-EDDYI_NOW(struct dirent *, readdir, (DIR *dir), (dir))
-EDDYI_NOW(int, closedir, (DIR *dir), (dir))
-
-/* The process and its machine. */
-EDDYI_NOW(char *, getenv, (const char *name), (name))
-EDDYI_NOW(pid_t, getpid, (void), ())
-EDDYI_NOW(pid_t, getppid, (void), ())
-EDDYI_NOW(int, getrlimit, (__typeof__(RLIMIT_AS) resource, struct rlimit *ret_limit),
-	  (resource, ret_limit))
-EDDYI_NOW(int, setrlimit, (__typeof__(RLIMIT_AS) resource, const struct rlimit *limit),
-	  (resource, limit))
-EDDYI_NOW(int, gethostname, (char *name, size_t size), (name, size))
-EDDYI_NOW(long, sysconf, (int name), (name))
-EDDYI_NOW(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *ret_cpus),
-	  (pid, size, ret_cpus))
-EDDYI_NOW(int, mincore, (void *at, size_t len, unsigned char *ret_pages), (at, len, ret_pages))
-EDDYI_NOW(int, kill, (pid_t pid, int signo), (pid, signo))
-EDDYI_NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
-	  (kind, id, ret_info, options))
-
-/* clang-format on */
+/* Read the environment, which a replay finds as it was. */
+static inline char *eddyi_getenv_now(const char *name)
+{
+	return getenv(name);
+}
 
 #ifndef SYS_cachestat
 #define SYS_cachestat 451 /* Linux 6.5 */
 #endif
 
-/* As EDDYI_NOW() does, for calls that the C library does not have. */
-static inline int eddyi_openat2_now(int dir, const char *path, const void *how, size_t size)
-{
-	return (int)syscall(SYS_openat2, dir, path, how, size);
-}
-
-static inline int eddyi_cachestat_now(int fd, const void *range, void *ret_stat)
-{
-	return (int)syscall(SYS_cachestat, fd, range, ret_stat, 0);
-}
-
-static inline int eddyi_pidfd_send_signal_now(int pidfd, int signo)
-{
-	return (int)syscall(SYS_pidfd_send_signal, pidfd, signo, NULL, 0);
-}
+/* Define eddyi_CALL_now(), which makes the call of that name at once and directly, not through the
+ * ring. It returns what the call returns, and sets errno. */
+#define EDDYI_NOW(type, call, params, args, direct)                                                \
+	EDDY_API type eddyi_##call##_recorded params;                                              \
+	static inline __attribute__((always_inline)) type eddyi_##call##_now params                \
+	{                                                                                          \
+		return EDDYI_HAS_TRACK ? eddyi_##call##_recorded args : (type)direct;              \
+	}
+#define NOW(type, call, params, args, issued, learned)                                             \
+	EDDYI_NOW(type, call, params, args, call args)
+#define SYSCALL(type, call, params, args, direct, issued, learned)                                 \
+	EDDYI_NOW(type, call, params, args, syscall direct)
+#define BY_HAND(type, call, params, args) EDDYI_NOW(type, call, params, args, call args)
+#include <eddy/internal/outside_calls.h>
+#undef NOW
+#undef SYSCALL
+#undef BY_HAND
 
 #endif
+
+EDDY_END_DECLS
 
 #endif

@@ -1,0 +1,712 @@
+/* The recording or replay of this process: it begins before main(), and ends with the process. */
+#include "recording.h"
+
+#include "redirect.h"
+
+#include "config.h"
+#include "base/panic.h"
+#include "base/thread.h"
+
+#include <eddy/internal/panic.h>
+#include "core/recorded.h"
+#include <eddy/log.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <time.h>
+#include <unistd.h>
+#if EDDYI_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
+#define CHUNKS_MAX 256 /* that are not written yet */
+#define FLUSH_NS (100 * EDDY_MS)
+#define LAST_MS 1000
+#define FD_MIN 900
+
+extern char **environ;
+
+static struct {
+	const char *path;
+	char **argv;
+	struct eddyi_recording read; /* of a replay */
+
+	/* Of a recording. */
+	int fd;
+	pthread_t thread;
+	sem_t wanted;
+	atomic_uint chunks;
+	atomic_bool ending;  /* the writer leaves the file to who set it */
+	atomic_bool writing; /* a block is being written */
+	_Atomic(struct eddyi_track *) tracks;
+	atomic_uint threads; /* besides the main thread */
+	atomic_flag ended;
+} ours = { .fd = -1, .ended = ATOMIC_FLAG_INIT };
+
+/* Write a line to stderr. */
+static EDDY_PRINTF(1, 2) void say(const char *format, ...)
+{
+	char text[1200];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(text, sizeof(text) - 1, format, args);
+	va_end(args);
+	if (len > (int)sizeof(text) - 2)
+		len = (int)sizeof(text) - 2;
+	text[len++] = '\n';
+	if (write(STDERR_FILENO, text, (size_t)len) < 0)
+		return;
+}
+
+static _Noreturn EDDY_PRINTF(2, 3) void refuse(int status, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	say("eddy: %s", text);
+	_exit(status);
+}
+
+/* ---- the program ---- */
+
+/* Add the build IDs of the program and of eddy's libraries. */
+static int add_build(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uint64_t *build = arg;
+
+	(void)size;
+	if (*info->dlpi_name && !strstr(info->dlpi_name, "libeddy"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const char *at = (const char *)info->dlpi_addr + part->p_vaddr;
+		const char *end = at + part->p_memsz;
+
+		if (part->p_type != PT_NOTE)
+			continue;
+		while ((size_t)(end - at) > sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *note = (const void *)at;
+			size_t name = (note->n_namesz + 3U) & ~3U;
+
+			if (note->n_type == NT_GNU_BUILD_ID)
+				*build += eddyi_digest(at + sizeof(*note) + name, note->n_descsz);
+			at += sizeof(*note) + name + ((note->n_descsz + 3U) & ~3U);
+		}
+	}
+	return 0;
+}
+
+static uint64_t find_build(void)
+{
+	uint64_t build = 0;
+
+	dl_iterate_phdr(add_build, &build);
+	return build;
+}
+
+static const char *find_program(void)
+{
+	static char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = 0;
+	return path;
+}
+
+static size_t count(char *const *list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
+
+/* ---- writing ---- */
+
+struct eddyi_chunk *eddyi_recording_chunk(void)
+{
+	struct eddyi_chunk *chunk;
+
+	while (atomic_load(&ours.chunks) >= CHUNKS_MAX && !atomic_load(&ours.ending))
+		usleep(100);
+	chunk = malloc(sizeof(*chunk));
+	if (!chunk)
+		return NULL;
+	chunk->next = NULL;
+	atomic_init(&chunk->len, 0);
+	atomic_init(&chunk->is_full, false);
+	chunk->written = 0;
+	atomic_fetch_add(&ours.chunks, 1);
+	return chunk;
+}
+
+void eddyi_recording_chunk_free(struct eddyi_chunk *chunk)
+{
+	free(chunk);
+	atomic_fetch_sub(&ours.chunks, 1);
+}
+
+void eddyi_recording_wake(void)
+{
+	sem_post(&ours.wanted);
+}
+
+/* Stop recording in all threads. Their tracks stay, as they may be in use. */
+void eddyi_recording_fail(int error)
+{
+	if (atomic_exchange(&ours.ending, true))
+		return;
+	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next)
+		track->state = EDDYI_TRACK_ENDED;
+	say("eddy: the recording %s ends here, and the program goes on: %s", ours.path,
+	    strerror(-error));
+}
+
+/* Write what a track has. Return: 0, -errno. */
+static int write_track(struct eddyi_track *track, bool pack)
+{
+	for (;;) {
+		struct eddyi_chunk *chunk = track->oldest;
+		bool is_full = atomic_load_explicit(&chunk->is_full, memory_order_acquire);
+		size_t len = atomic_load_explicit(&chunk->len, memory_order_acquire);
+		int r = len == chunk->written ? 0 :
+						eddyi_block_write(ours.fd, track->number,
+								  chunk->bytes + chunk->written,
+								  len - chunk->written, pack);
+
+		if (r < 0)
+			return r;
+		chunk->written = len;
+		if (!is_full)
+			return 0;
+		track->oldest = chunk->next;
+		eddyi_recording_chunk_free(chunk);
+	}
+}
+
+static int write_tracks(bool pack)
+{
+	int r = 0;
+
+	for (struct eddyi_track *track = atomic_load(&ours.tracks); track && r == 0;
+	     track = track->next)
+		r = write_track(track, pack);
+	return r;
+}
+
+static void *writer_main(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "eddy-record");
+	while (!atomic_load(&ours.ending)) {
+		struct timespec until;
+		int r;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += (long)FLUSH_NS;
+		until.tv_sec += until.tv_nsec / (long)EDDY_SECOND;
+		until.tv_nsec %= (long)EDDY_SECOND;
+		sem_timedwait(&ours.wanted, &until);
+		atomic_store(&ours.writing, true);
+		r = atomic_load(&ours.ending) ? 0 : write_tracks(true);
+		atomic_store(&ours.writing, false);
+		if (r < 0)
+			eddyi_recording_fail(r);
+	}
+	return NULL;
+}
+
+static void write_program(void)
+{
+	size_t argc = count(ours.argv), envc = count(environ), len = 0;
+	const uint64_t build = find_build();
+	const uint32_t counts[2] = { (uint32_t)argc, (uint32_t)envc };
+	char *bytes = NULL, folder[4096] = "";
+	FILE *text = open_memstream(&bytes, &len);
+	int r;
+
+	if (!text)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
+	fwrite(&build, sizeof(build), 1, text);
+	fwrite(counts, sizeof(counts), 1, text);
+	fprintf(text, "%s%c%s%c", find_program(), 0, getcwd(folder, sizeof(folder)) ? folder : "",
+		0);
+	for (size_t i = 0; i < argc; i++)
+		fprintf(text, "%s%c", ours.argv[i], 0);
+	for (size_t i = 0; i < envc; i++)
+		fprintf(text, "%s%c", environ[i], 0);
+	fclose(text);
+	r = write(ours.fd, EDDYI_RECORDING_MAGIC, strlen(EDDYI_RECORDING_MAGIC)) < 0 ? -errno : 0;
+	if (r == 0)
+		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_PROGRAM, bytes, len, true);
+	free(bytes);
+	if (r < 0)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: %s can't be written: %s", ours.path,
+		       strerror(-r));
+}
+
+/* A child has a copy of this memory, but not the writer. */
+static void in_child(void)
+{
+	atomic_flag_test_and_set(&ours.ended);
+	eddyi_track = NULL;
+}
+
+static void begin_recording(void)
+{
+	int fd = open(ours.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: %s can't be created: %s%s", ours.path,
+		       strerror(errno),
+		       errno == EEXIST ? "; give it another name, or remove it" : "");
+	/* Above those that the program may close and open anew. */
+	ours.fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
+	if (ours.fd < 0)
+		ours.fd = fd;
+	else
+		close(fd);
+	unsetenv("EDDY_RECORD");
+	/* As eddy_run() does: the file may have a limit. */
+	signal(SIGXFSZ, SIG_IGN);
+	write_program();
+	sem_init(&ours.wanted, 0, 0);
+	if (eddyi_thread_start(&ours.thread, writer_main) < 0)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: a thread can't be started");
+}
+
+/* ---- replaying ---- */
+
+bool eddyi_recording_next_block(struct eddyi_track *track)
+{
+	if (track->job)
+		return false;
+	free(track->unpacked);
+	track->unpacked = NULL;
+	track->at = track->end = NULL;
+	for (; track->block < ours.read.count; track->block++) {
+		const struct eddyi_block_at *at = &ours.read.blocks[track->block];
+
+		if (at->block.track != track->number || !at->block.len)
+			continue;
+		track->unpacked = eddyi_block_unpack(at);
+		if (!track->unpacked)
+			refuse(EDDYI_REPLAY_REFUSED,
+			       "%s can't be read: its blocks are damaged, or compressed, and this "
+			       "eddy was built without zstd",
+			       ours.path);
+		track->at = track->unpacked;
+		track->end = track->at + at->block.len;
+		track->block++;
+		return true;
+	}
+	return false;
+}
+
+/* ---- several threads ---- */
+
+#define WAIT_US 20
+#define STUCK_US 200000   /* all wait: for events behind the end */
+#define OTHERS_US 5000000 /* limit of the time that others have at the end */
+
+static _Atomic uint64_t turn;
+
+/* Whether the order of this track's events among the events of other threads is recorded. The order of a job's events is
+ * not: a replay runs the job later. */
+static bool has_turns(const struct eddyi_track *track)
+{
+	return !track->job;
+}
+
+static bool is_my_turn(void *mine)
+{
+	return atomic_load(&turn) == *(uint64_t *)mine;
+}
+
+void eddyi_turn_begin(struct eddyi_track *track)
+{
+	uint64_t mine;
+
+	if (!has_turns(track))
+		return;
+	mine = eddyi_learn(track,
+			   track->state == EDDYI_TRACK_REPLAYED ? 0 : atomic_fetch_add(&turn, 1));
+	if (track->state == EDDYI_TRACK_REPLAYED)
+		eddyi_replay_await(track, is_my_turn, &mine);
+}
+
+void eddyi_turn_end(struct eddyi_track *track)
+{
+	if (track->state == EDDYI_TRACK_REPLAYED && has_turns(track))
+		atomic_fetch_add(&turn, 1);
+}
+
+void eddyi_lock_recorded(pthread_mutex_t *lock)
+{
+	struct eddyi_track *track = eddyi_track;
+
+	if (!has_turns(track)) {
+		pthread_mutex_lock(lock);
+		return;
+	}
+	eddyi_event_begin(track, EDDYI_EVENT_LOCK);
+	if (track->state != EDDYI_TRACK_REPLAYED)
+		pthread_mutex_lock(lock);
+	eddyi_turn_begin(track);
+	if (track->state == EDDYI_TRACK_REPLAYED)
+		pthread_mutex_lock(lock);
+	eddyi_turn_end(track);
+	eddyi_event_end(track);
+}
+
+void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void))
+{
+	/* A function may have others called once. */
+	static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	eddyi_lock_recorded(&lock);
+	pthread_once(once, fn);
+	pthread_mutex_unlock(&lock);
+}
+
+struct eddyi_track *eddyi_recorded_thread(void)
+{
+	struct eddyi_track *track;
+
+	if (eddyi_track->state != EDDYI_TRACK_RECORDED &&
+	    eddyi_track->state != EDDYI_TRACK_REPLAYED)
+		return NULL;
+	track = eddyi_track_make(eddyi_track->state, atomic_fetch_add(&ours.threads, 1) + 1);
+	eddyi_assert(track, "out of memory in a recording or replay");
+	track->next = atomic_load(&ours.tracks);
+	while (!atomic_compare_exchange_weak(&ours.tracks, &track->next, track))
+		;
+	return track;
+}
+
+void eddyi_recorded_thread_ended(void)
+{
+	atomic_store(&eddyi_track->progress, EDDYI_AT_END);
+	eddyi_track = NULL;
+}
+
+/* Get the least progress of all threads. */
+static enum eddyi_progress least_progress(void)
+{
+	enum eddyi_progress least = EDDYI_AT_END;
+
+	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next) {
+		enum eddyi_progress of_track = atomic_load(&track->progress);
+
+		least = of_track < least ? of_track : least;
+	}
+	return least;
+}
+
+static _Noreturn void end_replay(void);
+
+void eddyi_replay_await(struct eddyi_track *track, bool (*is_true)(void *arg), void *arg)
+{
+	unsigned stuck_us = 0;
+
+	if (is_true(arg))
+		return;
+	atomic_store(&track->progress, EDDYI_WAITS);
+	while (!is_true(arg)) {
+		usleep(WAIT_US);
+		stuck_us = least_progress() == EDDYI_RUNS ? 0 : stuck_us + WAIT_US;
+		if (stuck_us > STUCK_US)
+			end_replay();
+	}
+	atomic_store(&track->progress, EDDYI_RUNS);
+}
+
+/* Let the other threads come to the end of the recording, or to where they wait for one that has. */
+static void await_others(struct eddyi_track *own)
+{
+	unsigned stuck_us = 0;
+
+	if (own)
+		atomic_store(&own->progress, EDDYI_AT_END);
+	for (unsigned us = 0; us < OTHERS_US && stuck_us < STUCK_US; us += WAIT_US) {
+		enum eddyi_progress least = least_progress();
+
+		if (least == EDDYI_AT_END)
+			return;
+		stuck_us = least == EDDYI_RUNS ? 0 : stuck_us + WAIT_US;
+		usleep(WAIT_US);
+	}
+}
+
+/* ---- begin ---- */
+
+static void finish(int signo);
+
+static volatile sig_atomic_t ending_signal; /* if it is known */
+
+static void last(bool in_handler)
+{
+	finish(ending_signal ? ending_signal : in_handler ? SIGSEGV : SIGABRT);
+}
+
+static void crashed(int signo)
+{
+	ending_signal = signo;
+	eddyi_panic_last(true);
+	finish(signo);
+	/* The signal has its default action again. */
+	raise(signo);
+}
+
+/* Those that core/fault.c does not watch. */
+static void watch_crashes(void)
+{
+	static const int signos[] = { SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	struct sigaction action = { .sa_handler = crashed, .sa_flags = SA_RESETHAND }, before;
+
+	for (size_t i = 0; i < sizeof(signos) / sizeof(signos[0]); i++)
+		if (sigaction(signos[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+			sigaction(signos[i], &action, NULL);
+}
+
+static bool is_equal(char *const *a, char *const *b)
+{
+	for (; *a && *b; a++, b++)
+		if (strcmp(*a, *b) != 0)
+			return false;
+	return !*a && !*b;
+}
+
+/* Whether the two environments are equal, but for EDDY_REPLAY. */
+static bool has_environment(char *const *recorded)
+{
+	size_t others = 0;
+
+	for (char **at = environ; *at; at++) {
+		bool found = strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) == 0;
+
+		for (char *const *each = recorded; *each && !found; each++)
+			found = strcmp(*at, *each) == 0;
+		if (!found)
+			return false;
+		others += strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) != 0;
+	}
+	return others == count(recorded);
+}
+
+/* Execute the program with the recorded arguments and environment, at addresses that are the same each time. */
+static void execute(void)
+{
+	struct eddyi_recording *read = &ours.read;
+	size_t envc = count(read->env), added = 0;
+	char **env = calloc(envc + count(environ) + 1, sizeof(*env));
+	int now = personality(0xffffffff);
+
+	if (!env)
+		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: there is no memory");
+	memcpy(env, read->env, envc * sizeof(*env));
+	for (char **at = environ; *at; at++)
+		if (strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) == 0)
+			env[envc + added++] = *at;
+	if (now >= 0)
+		personality((unsigned long)now | ADDR_NO_RANDOMIZE);
+	execve(read->program, read->argv, env);
+	refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s can't be executed: %s", read->program,
+	       strerror(errno));
+}
+
+static void begin_replay(void)
+{
+	struct eddyi_recording *read = &ours.read;
+	int r = eddyi_recording_open(ours.path, read), now = personality(0xffffffff);
+	bool is_same, may_execute = true;
+
+	if (r == -EBADMSG)
+		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s is no recording, or is damaged",
+		       ours.path);
+	if (r < 0)
+		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s can't be read: %s", ours.path,
+		       strerror(-r));
+	if (strcmp(find_program(), read->program) != 0)
+		refuse(EDDYI_REPLAY_REFUSED, "%s is a recording of %s, and this is %s", ours.path,
+		       read->program, find_program());
+	if (find_build() != read->build && !getenv("EDDY_REPLAY_LENIENT"))
+		refuse(EDDYI_REPLAY_REFUSED,
+		       "%s was recorded with another build of %s: build the same version again, or "
+		       "set EDDY_REPLAY_LENIENT=1 to try it with this one",
+		       ours.path, read->program);
+	is_same = is_equal(ours.argv, read->argv) && has_environment(read->env);
+#if EDDYI_HAVE_VALGRIND
+	may_execute = !RUNNING_ON_VALGRIND;
+#endif
+	if (may_execute && (!is_same || (now >= 0 && !(now & ADDR_NO_RANDOMIZE))))
+		execute();
+	if (!is_equal(ours.argv, read->argv))
+		refuse(EDDYI_REPLAY_REFUSED,
+		       "EDDY_REPLAY: valgrind needs the arguments of the recorded run, and there "
+		       "they were other ones");
+	unsetenv("EDDY_REPLAY");
+}
+
+/* A program that executes others defines it as true: it is neither recorded nor replayed. */
+__attribute__((weak)) const bool eddyi_is_launcher = false;
+
+static __attribute__((constructor)) void begin(int argc, char **argv)
+{
+	const char *record = secure_getenv("EDDY_RECORD"), *replay = secure_getenv("EDDY_REPLAY");
+	struct eddyi_track *track;
+
+	(void)argc;
+	record = record && *record ? record : NULL;
+	replay = replay && *replay ? replay : NULL;
+	if (eddyi_is_launcher || (!record && !replay))
+		return;
+	if (record && replay)
+		refuse(EXIT_FAILURE, "EDDY_RECORD and EDDY_REPLAY are both set: a replay can't be "
+				     "recorded; unset one of them");
+	ours.argv = argv;
+	ours.path = strdup(replay ? replay : record);
+	if (!ours.path)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
+	eddyi_replays = replay != NULL;
+	if (replay)
+		begin_replay();
+	else
+		begin_recording();
+	track = eddyi_track_make(replay ? EDDYI_TRACK_REPLAYED : EDDYI_TRACK_RECORDED, 0);
+	if (!track)
+		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
+	atomic_store(&ours.tracks, track);
+	pthread_atfork(NULL, NULL, in_child);
+	eddyi_at_panic(last);
+	watch_crashes();
+	eddyi_redirect();
+	eddyi_track = track;
+}
+
+/* ---- end ---- */
+
+static void sum_up(uint64_t *ret_events, uint64_t *ret_hash)
+{
+	uint64_t events = 0, hash = 0;
+
+	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next) {
+		const uint64_t pair[2] = { track->number, track->hash };
+
+		events += track->events;
+		hash += eddyi_digest(pair, sizeof(pair));
+	}
+	*ret_events = events;
+	*ret_hash = hash;
+}
+
+static void end_file(int signo, const struct eddyi_recording_end *end)
+{
+	struct eddyi_recording_end last = *end;
+	int r;
+
+	/* The writer may be in a block, or on a disk that takes none. */
+	for (int i = 0; atomic_load(&ours.writing) && i < LAST_MS; i++)
+		usleep(1000);
+	r = write_tracks(signo == 0);
+	if (r == 0)
+		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_END, &last, sizeof(last), false);
+	if (r < 0)
+		say("eddy: the recording %s lacks its end: %s", ours.path, strerror(-r));
+}
+
+static bool is_early; /* a replay ends before the recording */
+
+/* End the recording or replay, also in a signal handler. The process ends by `signo`, or 0. */
+static void finish(int signo)
+{
+	struct eddyi_recording_end end = { .signal = (uint32_t)signo };
+	struct eddyi_track *own = eddyi_track;
+	bool had_failed;
+
+	if (!atomic_load(&ours.tracks) || atomic_flag_test_and_set(&ours.ended))
+		return;
+	eddyi_track = NULL;
+	if (eddyi_replays && !is_early)
+		await_others(own);
+	had_failed = atomic_exchange(&ours.ending, true);
+	sum_up(&end.events, &end.hash);
+	if (!eddyi_replays && !had_failed)
+		end_file(signo, &end);
+	say("eddy: %s %llu events, hash %016llx", eddyi_replays ? "replayed" : "recorded",
+	    (unsigned long long)end.events, (unsigned long long)end.hash);
+	if (eddyi_replays && ours.read.has_end && !is_early &&
+	    (end.events != ours.read.end.events || end.hash != ours.read.end.hash))
+		refuse(EDDYI_REPLAY_DIVERGED,
+		       "the replay ended another way than the recording, which has %llu events, hash "
+		       "%016llx",
+		       (unsigned long long)ours.read.end.events,
+		       (unsigned long long)ours.read.end.hash);
+}
+
+void eddyi_replay_exit(int status, const char *text)
+{
+	eddyi_track = NULL;
+	say("%s", text);
+	is_early = true;
+	finish(0);
+	_exit(status);
+}
+
+static _Noreturn void end_replay(void)
+{
+	int signo = (int)ours.read.end.signal;
+
+	eddyi_track = NULL;
+	if (!ours.read.has_end)
+		eddyi_replay_exit(
+			EDDYI_REPLAY_REFUSED,
+			"eddy: the recording ends here: the recorded process was killed, or "
+			"its disk was full");
+	/* Log records are written that another thread has. */
+	ending_signal = signo;
+	if (signo)
+		eddyi_panic_last(true);
+	finish(signo);
+	if (signo) {
+		signal(signo, SIG_DFL);
+		raise(signo);
+	}
+	/* Another thread ends the process. */
+	for (;;)
+		pause();
+}
+
+void eddyi_replay_ran_out(struct eddyi_track *track)
+{
+	eddyi_track = NULL;
+	if (ours.read.has_end && !ours.read.end.signal && !atomic_load(&ours.threads))
+		eddyi_diverge(track, "the recording ends before it");
+	if (ours.read.has_end)
+		await_others(track);
+	end_replay();
+}
+
+void eddyi_recording_end_by(int signo)
+{
+	finish(signo);
+}
+
+static __attribute__((destructor)) void end(void)
+{
+	finish(0);
+}

@@ -1,0 +1,409 @@
+/* Calls of the C library that the program and other libraries make themselves are redirected to their recorded form: by
+ * the tables of references that the dynamic linker has filled in. libc's own calls, such as those of stdio, are not. */
+#include "redirect.h"
+
+#include "track.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/time.h>
+
+/* The functions themselves, and what takes their place. */
+#define WRAP(type, call, params, args)                                                             \
+	static type(*real_##call) params;                                                          \
+	static type wrap_##call params                                                             \
+	{                                                                                          \
+		return EDDYI_HAS_TRACK ? eddyi_##call##_recorded args : real_##call args;          \
+	}
+#define NOW(type, call, params, args, ...) WRAP(type, call, params, args)
+#define SYSCALL(...)
+#define BY_HAND(type, call, params, args) WRAP(type, call, params, args)
+#include <eddy/internal/outside_calls.h>
+#undef NOW
+#undef BY_HAND
+
+/* ---- those whose parameters differ, or that outside.h has by other names ---- */
+
+/* Commands whose argument is a pointer are not recorded. */
+static int wrap_any_fcntl(int fd, int cmd, long value)
+{
+	switch (cmd) {
+	case F_GETFL:
+	case F_SETFL:
+	case F_GETFD:
+	case F_SETFD:
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return wrap_fcntl(fd, cmd, (int)value);
+	}
+	return ((int (*)(int, int, long))(void (*)(void))real_fcntl)(fd, cmd, value);
+}
+
+static void *wrap_any_mmap(void *at, size_t len, int access, int flags, int fd, off_t offset)
+{
+	if (flags & MAP_ANONYMOUS)
+		return real_mmap(at, len, access, flags, fd, offset);
+	return wrap_mmap(at, len, access, flags, fd, offset);
+}
+
+static ssize_t wrap_recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
+{
+	return wrap_recv(fd, buf, len < size ? len : size, flags);
+}
+
+static int (*real_clock_gettime)(clockid_t clock, struct timespec *ret_now);
+static int wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	uint64_t now;
+
+	/* Clocks of threads and descriptors have numbers of their own. */
+	if (!EDDYI_HAS_TRACK || clock < 0 || clock >= 16)
+		return real_clock_gettime(clock, ret_now);
+	now = eddyi_clock(clock);
+	ret_now->tv_sec = (time_t)(now / EDDY_SECOND);
+	ret_now->tv_nsec = (long)(now % EDDY_SECOND);
+	return 0;
+}
+
+static int wrap_gettimeofday(struct timeval *ret_now, void *zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	wrap_clock_gettime(CLOCK_REALTIME, &now);
+	ret_now->tv_sec = now.tv_sec;
+	ret_now->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+
+static time_t wrap_time(time_t *ret_now)
+{
+	struct timespec now;
+
+	wrap_clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	if (ret_now)
+		*ret_now = now.tv_sec;
+	return now.tv_sec;
+}
+
+static ssize_t (*real_getrandom)(void *bytes, size_t len, unsigned flags);
+static ssize_t wrap_getrandom(void *bytes, size_t len, unsigned flags)
+{
+	int r;
+
+	if (!EDDYI_HAS_TRACK)
+		return real_getrandom(bytes, len, flags);
+	r = eddyi_random(bytes, len, flags);
+	if (r == 0)
+		return (ssize_t)len;
+	errno = -r;
+	return -1;
+}
+
+/* ---- functions of the C library that make calls inside ---- */
+
+static ssize_t stream_read(void *cookie, char *bytes, size_t len)
+{
+	return eddyi_read_now((int)(intptr_t)cookie, bytes, len);
+}
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t len)
+{
+	ssize_t r = eddyi_write_now((int)(intptr_t)cookie, bytes, len);
+
+	return r < 0 ? 0 : r;
+}
+
+static int stream_seek(void *cookie, off64_t *offset, int from)
+{
+	off_t r = eddyi_lseek_now((int)(intptr_t)cookie, *offset, from);
+
+	if (r < 0)
+		return -1;
+	*offset = r;
+	return 0;
+}
+
+static int stream_close(void *cookie)
+{
+	return eddyi_close_now((int)(intptr_t)cookie);
+}
+
+static const cookie_io_functions_t stream_functions = { stream_read, stream_write, stream_seek,
+							stream_close };
+
+static FILE *(*real_fdopen)(int fd, const char *mode);
+static FILE *wrap_fdopen(int fd, const char *mode)
+{
+	if (!EDDYI_HAS_TRACK)
+		return real_fdopen(fd, mode);
+	return fopencookie((void *)(intptr_t)fd, mode, stream_functions);
+}
+
+static int open_flags(const char *mode)
+{
+	int flags = *mode == 'r' ? 0 : *mode == 'w' ? O_CREAT | O_TRUNC : O_CREAT | O_APPEND;
+
+	flags |= strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+	return flags | (strchr(mode, 'e') ? O_CLOEXEC : 0) | (strchr(mode, 'x') ? O_EXCL : 0);
+}
+
+static FILE *(*real_fopen)(const char *path, const char *mode);
+static FILE *wrap_fopen(const char *path, const char *mode)
+{
+	FILE *file;
+	int fd;
+
+	if (!EDDYI_HAS_TRACK)
+		return real_fopen(path, mode);
+	fd = eddyi_open_now(path, open_flags(mode), 0666);
+	file = fd < 0 ? NULL : wrap_fdopen(fd, mode);
+	if (fd >= 0 && !file)
+		eddyi_close_now(fd);
+	return file;
+}
+
+typedef int select_fn(const struct dirent *entry);
+typedef int compare_fn(const struct dirent **a, const struct dirent **b);
+
+static int add_entry(struct dirent ***entries, int count, const struct dirent *entry)
+{
+	size_t len = offsetof(struct dirent, d_name) + strlen(entry->d_name) + 1;
+	struct dirent *copy = malloc(sizeof(*copy));
+	struct dirent **more = realloc(*entries, ((size_t)count + 1) * sizeof(*more));
+
+	if (more)
+		*entries = more;
+	if (!more || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, entry, len);
+	more[count] = copy;
+	return 0;
+}
+
+static int (*real_scandirat)(int, const char *, struct dirent ***, select_fn *, compare_fn *);
+static int wrap_scandirat(int at, const char *path, struct dirent ***ret_entries,
+			  select_fn *is_selected, compare_fn *compare)
+{
+	struct dirent **entries = NULL, *entry;
+	int fd, count = 0;
+	DIR *dir;
+
+	if (!EDDYI_HAS_TRACK)
+		return real_scandirat(at, path, ret_entries, is_selected, compare);
+	fd = eddyi_openat_now(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	dir = fd < 0 ? NULL : eddyi_fdopendir_now(fd);
+	if (!dir)
+		return -1;
+	while ((entry = eddyi_readdir_now(dir)))
+		if ((!is_selected || is_selected(entry)) && add_entry(&entries, count, entry) == 0)
+			count++;
+	eddyi_closedir_now(dir);
+	if (compare && count)
+		qsort(entries, (size_t)count, sizeof(struct dirent *),
+		      (int (*)(const void *, const void *))(void (*)(void))compare);
+	*ret_entries = entries;
+	return count;
+}
+
+static int wrap_scandir(const char *path, struct dirent ***ret_entries, select_fn *is_selected,
+			compare_fn *compare)
+{
+	return wrap_scandirat(AT_FDCWD, path, ret_entries, is_selected, compare);
+}
+
+/* ---- references ---- */
+
+#define FUNCTION(fn) ((void (*)(void))(fn))
+
+static const struct redirection {
+	const char *name;
+	void (*wrap)(void);
+	void (**real)(void); /* NULL: the wrapper calls another one */
+} redirections[] = {
+#define NOW(type, call, ...) { #call, FUNCTION(wrap_##call), (void (**)(void)) & real_##call },
+#define BY_HAND(type, call, ...) NOW(type, call, )
+#include <eddy/internal/outside_calls.h>
+#undef NOW
+#undef BY_HAND
+#undef SYSCALL
+	{ "clock_gettime", FUNCTION(wrap_clock_gettime), (void (**)(void)) & real_clock_gettime },
+	{ "getrandom", FUNCTION(wrap_getrandom), (void (**)(void)) & real_getrandom },
+	{ "fopen", FUNCTION(wrap_fopen), (void (**)(void)) & real_fopen },
+	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
+	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
+	{ "gettimeofday", FUNCTION(wrap_gettimeofday), NULL },
+	{ "time", FUNCTION(wrap_time), NULL },
+/* Names for files of any size, and those that check sizes (_FORTIFY_SOURCE). */
+#define ALSO(name, call)                                                                           \
+	{                                                                                          \
+		name, FUNCTION(wrap_##call), NULL                                                  \
+	}
+	ALSO("fopen64", fopen),
+	ALSO("scandirat64", scandirat),
+	ALSO("scandir", scandir),
+	ALSO("scandir64", scandir),
+	ALSO("lseek64", lseek),
+	ALSO("__readlink_chk", readlink),
+	ALSO("open64", open),
+	ALSO("__open_2", open),
+	ALSO("__open64_2", open),
+	ALSO("openat64", openat),
+	ALSO("__openat_2", openat),
+	ALSO("__openat64_2", openat),
+	ALSO("stat64", stat),
+	ALSO("lstat64", lstat),
+	ALSO("fstat64", fstat),
+	ALSO("fstatat64", fstatat),
+	ALSO("fstatfs64", fstatfs),
+	ALSO("ftruncate64", ftruncate),
+	ALSO("getrlimit64", getrlimit),
+	ALSO("setrlimit64", setrlimit),
+	ALSO("sendfile64", sendfile),
+	ALSO("readdir64", readdir),
+	ALSO("preadv64v2", preadv2),
+	ALSO("pread64", pread),
+	ALSO("pwrite64", pwrite),
+	ALSO("__read_chk", read),
+	ALSO("__pread_chk", pread),
+	ALSO("__pread64_chk", pread),
+	ALSO("__poll_chk", poll),
+	ALSO("__realpath_chk", realpath),
+	ALSO("__gethostname_chk", gethostname),
+	ALSO("fcntl64", any_fcntl),
+	ALSO("mmap64", any_mmap),
+	ALSO("__recv_chk", recv_chk),
+};
+
+/* fcntl() and mmap() have wrappers of their own. */
+static void (*wrapper_of(const struct redirection *redirection))(void)
+{
+	if (redirection->wrap == FUNCTION(wrap_fcntl))
+		return FUNCTION(wrap_any_fcntl);
+	if (redirection->wrap == FUNCTION(wrap_mmap))
+		return FUNCTION(wrap_any_mmap);
+	return redirection->wrap;
+}
+
+static const struct redirection *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(redirections) / sizeof(redirections[0]); i++)
+		if (strcmp(redirections[i].name, name) == 0)
+			return &redirections[i];
+	return NULL;
+}
+
+static void redirect(void (**reference)(void), const struct redirection *to)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = (void *)((uintptr_t)reference & ~(uintptr_t)(page - 1));
+
+	/* The linker may have made it read-only. */
+	if (mprotect(at, page, PROT_READ | PROT_WRITE) == 0)
+		*reference = wrapper_of(to);
+}
+
+/* What a dynamic section says. */
+struct tables {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const ElfW(Rela) * of[2]; /* references: to functions that are called, and others */
+	size_t sizes[2];
+};
+
+static struct tables read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
+{
+	struct tables tables = { 0 };
+
+	for (; entry->d_tag != DT_NULL; entry++) {
+		ElfW(Addr) at = entry->d_un.d_ptr;
+		/* The C library has turned offsets into addresses, on most machines. */
+		const void *table =
+			(const void *)(at < info->dlpi_addr ? at + info->dlpi_addr : at);
+
+		switch (entry->d_tag) {
+		case DT_SYMTAB:
+			tables.symbols = table;
+			break;
+		case DT_STRTAB:
+			tables.names = table;
+			break;
+		case DT_JMPREL:
+			tables.of[0] = table;
+			break;
+		case DT_RELA:
+			tables.of[1] = table;
+			break;
+		case DT_PLTRELSZ:
+			tables.sizes[0] = entry->d_un.d_val;
+			break;
+		case DT_RELASZ:
+			tables.sizes[1] = entry->d_un.d_val;
+			break;
+		}
+	}
+	return tables;
+}
+
+static void redirect_all(const struct dl_phdr_info *info, const struct tables *tables)
+{
+	for (int i = 0; i < 2; i++) {
+		const ElfW(Rela) *at = tables->of[i], *end = at + tables->sizes[i] / sizeof(*at);
+
+		for (; at < end; at++) {
+			const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(at->r_info)];
+			const struct redirection *to;
+
+			if (!ELF64_R_SYM(at->r_info) || symbol->st_shndx != SHN_UNDEF)
+				continue;
+			to = find(tables->names + symbol->st_name);
+			if (to)
+				redirect((void (**)(void))(info->dlpi_addr + at->r_offset), to);
+		}
+	}
+}
+
+/* The C library, the linker, and sanitizers, which have wrappers themselves. */
+static bool is_system(const char *path)
+{
+	static const char *const names[] = { "/libc.",      "/libc-",     "/ld-",
+					     "/libpthread", "/librt.",    "san.so",
+					     "/libm.",      "linux-vdso", "/vgpreload" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(path, names[i]))
+			return true;
+	return false;
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	if (is_system(info->dlpi_name))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		struct tables tables;
+
+		if (part->p_type != PT_DYNAMIC)
+			continue;
+		tables = read_dynamic(info, (const void *)(info->dlpi_addr + part->p_vaddr));
+		if (tables.symbols && tables.names)
+			redirect_all(info, &tables);
+	}
+	return 0;
+}
+
+void eddyi_redirect(void)
+{
+	for (size_t i = 0; i < sizeof(redirections) / sizeof(redirections[0]); i++)
+		if (redirections[i].real)
+			*redirections[i].real =
+				FUNCTION((uintptr_t)dlsym(RTLD_DEFAULT, redirections[i].name));
+	dl_iterate_phdr(look_at, NULL);
+}

@@ -1,0 +1,402 @@
+#include "track.h"
+
+#include "core/loop.h"
+#include "core/task.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define NUMBER_MAX 10 /* bytes of an encoded number */
+#define EVENT_ROOM 512
+#define OTHER_TASK 0x80 /* in the first byte of an event: the task's number follows */
+
+_Static_assert(EDDYI_EVENTS < OTHER_TASK, "a kind of event is in the first byte");
+
+static const char *const names[EDDYI_EVENTS + 1] = {
+	[EDDYI_EVENT_VALUE] = "shared value",
+	[EDDYI_EVENT_CLOCK] = "clock",
+	[EDDYI_EVENT_RANDOM] = "getrandom",
+	[EDDYI_EVENT_BEGIN] = "begin of a loop",
+	[EDDYI_EVENT_ENTER] = "wait",
+	[EDDYI_EVENT_WORKERS] = "limit of workers",
+	[EDDYI_EVENT_BUFFERS] = "buffer group",
+	[EDDYI_EVENT_MESSAGES] = "messages",
+	[EDDYI_EVENT_LOCK] = "lock",
+#define NOW(type, call, ...) [EDDYI_EVENT_##call] = #call,
+#define SYSCALL(type, call, ...) [EDDYI_EVENT_##call] = #call,
+#define BY_HAND(type, call, ...) [EDDYI_EVENT_##call] = #call,
+#include <eddy/internal/outside_calls.h>
+	[EDDYI_EVENTS] = "end",
+};
+
+const char *eddyi_event_name(enum eddyi_event_kind kind)
+{
+	return kind <= EDDYI_EVENTS ? names[kind] : "unknown event";
+}
+
+/* ---- hashes ---- */
+
+#define MIX 0x9e3779b97f4a7c15
+
+static inline uint64_t mix(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * MIX;
+	return hash ^ hash >> 29;
+}
+
+static inline uint64_t load(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+/* Four sums that do not wait for each other. */
+uint64_t eddyi_digest(const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes, *end = at + len;
+	uint64_t sums[4] = { len, MIX, ~len, 1 }, last[4] = { 0 };
+
+	for (; end - at >= 32; at += 32)
+		for (int i = 0; i < 4; i++)
+			sums[i] = mix(sums[i], load(at + 8 * i));
+	memcpy(last, at, (size_t)(end - at));
+	for (int i = 0; i < 4; i++)
+		sums[i] = mix(sums[i], last[i]);
+	return mix(mix(sums[0], sums[1]), mix(sums[2], sums[3]));
+}
+
+/* ---- bytes of a recording ---- */
+
+void eddyi_event_publish(struct eddyi_track *track)
+{
+	struct eddyi_chunk *chunk = track->chunk;
+
+	atomic_store_explicit(&chunk->len, (size_t)(track->at - chunk->bytes),
+			      memory_order_release);
+}
+
+/* Begin a new chunk. Without memory the recording ends. */
+static void next_chunk(struct eddyi_track *track)
+{
+	struct eddyi_chunk *full = track->chunk, *chunk = eddyi_recording_chunk();
+
+	if (!chunk) {
+		/* What follows is written over, and it is not read. */
+		track->state = EDDYI_TRACK_ENDED;
+		track->at = full->bytes;
+		eddyi_recording_fail(-ENOMEM);
+		return;
+	}
+	eddyi_event_publish(track);
+	full->next = chunk;
+	atomic_store_explicit(&full->is_full, true, memory_order_release);
+	track->chunk = chunk;
+	track->at = chunk->bytes;
+	track->end = chunk->bytes + sizeof(chunk->bytes);
+	if (!track->job)
+		eddyi_recording_wake();
+}
+
+static inline void need(struct eddyi_track *track, size_t len)
+{
+	if (__builtin_expect((size_t)(track->end - track->at) < len, 0))
+		next_chunk(track);
+}
+
+static inline void put(struct eddyi_track *track, uint64_t number)
+{
+	need(track, NUMBER_MAX);
+	for (; number >= 0x80; number >>= 7)
+		*track->at++ = (uint8_t)(number | 0x80);
+	*track->at++ = (uint8_t)number;
+}
+
+static void put_bytes(struct eddyi_track *track, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		size_t part;
+
+		need(track, 1);
+		part = (size_t)(track->end - track->at);
+		part = part < len ? part : len;
+		memcpy(track->at, bytes, part);
+		track->at += part;
+		bytes += part;
+		len -= part;
+	}
+}
+
+/* ---- bytes of a replay ---- */
+
+/* The recording has no further bytes of this track. */
+static inline bool is_at_end(struct eddyi_track *track)
+{
+	return track->at == track->end && !eddyi_recording_next_block(track);
+}
+
+static uint8_t get_byte(struct eddyi_track *track)
+{
+	if (is_at_end(track))
+		eddyi_replay_ran_out(track);
+	return *track->at++;
+}
+
+static uint64_t get(struct eddyi_track *track)
+{
+	uint64_t number = 0;
+	uint8_t byte;
+	unsigned shift = 0;
+
+	do {
+		byte = get_byte(track);
+		if (shift < 64)
+			number |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && shift < 7 * NUMBER_MAX);
+	return number;
+}
+
+static void get_bytes(struct eddyi_track *track, uint8_t *bytes, size_t len)
+{
+	while (len) {
+		size_t part;
+
+		if (is_at_end(track))
+			eddyi_replay_ran_out(track);
+		part = (size_t)(track->end - track->at);
+		part = part < len ? part : len;
+		memcpy(bytes, track->at, part);
+		track->at += part;
+		bytes += part;
+		len -= part;
+	}
+}
+
+/* ---- events ---- */
+
+static inline bool is_replayed(const struct eddyi_track *track)
+{
+	return track->state == EDDYI_TRACK_REPLAYED;
+}
+
+enum eddyi_event_kind eddyi_event_next(struct eddyi_track *track)
+{
+	return is_at_end(track) ? EDDYI_EVENTS : *track->at & (OTHER_TASK - 1);
+}
+
+/* The number of the running task. 0 is the loop itself, or a thread without one. */
+static inline uint64_t running(void)
+{
+	const struct eddy_loop *loop = eddyi_this_loop;
+
+	return loop && loop->running ? loop->running->id : 0;
+}
+
+void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
+{
+	uint64_t task = running();
+
+	track->kind = kind;
+	track->issued = 0;
+	if (is_replayed(track)) {
+		enum eddyi_event_kind next = eddyi_event_next(track);
+		uint8_t head;
+
+		if (next == EDDYI_EVENTS)
+			eddyi_replay_ran_out(track);
+		head = *track->at++;
+		if (head & OTHER_TASK)
+			track->task = get(track);
+		if (next != kind)
+			eddyi_diverge(track, "the recording has %s here", eddyi_event_name(next));
+		if (track->task != task)
+			eddyi_diverge(track, "the recording has it in task %llu",
+				      (unsigned long long)track->task);
+	} else {
+		need(track, EVENT_ROOM);
+		*track->at++ = (uint8_t)(kind | (task != track->task ? OTHER_TASK : 0));
+		if (task != track->task)
+			put(track, task);
+		track->task = task;
+	}
+	track->events++;
+	track->hash = mix(track->hash, task << 8 | kind);
+}
+
+void eddyi_event_end(struct eddyi_track *track)
+{
+	if (!is_replayed(track))
+		eddyi_event_publish(track);
+}
+
+void eddyi_issue(struct eddyi_track *track, uint64_t number)
+{
+	track->issued++;
+	track->hash = mix(track->hash, number);
+	if (is_replayed(track)) {
+		uint64_t recorded = get(track);
+
+		if (recorded != number)
+			eddyi_diverge(track, "argument %u is %lld, and %lld in the recording",
+				      track->issued, (long long)number, (long long)recorded);
+	} else {
+		put(track, number);
+	}
+}
+
+/* Issue a digest, in the four bytes that tell two contents apart. */
+static void issue_digest(struct eddyi_track *track, uint64_t digest)
+{
+	uint32_t four = (uint32_t)(digest ^ digest >> 32), recorded;
+
+	track->hash = mix(track->hash, four);
+	if (is_replayed(track)) {
+		get_bytes(track, (uint8_t *)&recorded, sizeof(recorded));
+		if (recorded != four)
+			eddyi_diverge(track, "argument %u has other bytes than in the recording",
+				      track->issued);
+	} else {
+		put_bytes(track, (const uint8_t *)&four, sizeof(four));
+	}
+}
+
+void eddyi_issue_bytes(struct eddyi_track *track, const void *bytes, size_t len)
+{
+	eddyi_issue(track, len);
+	if (len && bytes)
+		issue_digest(track, eddyi_digest(bytes, len));
+}
+
+void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, size_t count)
+{
+	uint64_t digest = 0;
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		digest = mix(digest, eddyi_digest(parts[i].iov_base, parts[i].iov_len));
+		len += parts[i].iov_len;
+	}
+	eddyi_issue(track, len);
+	issue_digest(track, digest);
+}
+
+void eddyi_issue_text(struct eddyi_track *track, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	/* NULL is 0, and "" is 1. */
+	eddyi_issue(track, text ? len + 1 : 0);
+	track->hash = mix(track->hash, eddyi_digest(text ? text : "", len));
+	if (is_replayed(track)) {
+		for (size_t i = 0; i < len; i++)
+			if (get_byte(track) != (uint8_t)text[i])
+				eddyi_diverge(
+					track,
+					"argument %u is \"%s\", and has another byte %zu in the recording",
+					track->issued, text, i);
+	} else {
+		put_bytes(track, (const uint8_t *)text, len);
+	}
+}
+
+void eddyi_issue_job(struct eddyi_track *track, const struct eddyi_track *job)
+{
+	track->events += job->events;
+	track->hash = mix(track->hash, job->hash);
+}
+
+uint64_t eddyi_learn(struct eddyi_track *track, uint64_t number)
+{
+	if (is_replayed(track))
+		return get(track);
+	put(track, number);
+	return number;
+}
+
+int64_t eddyi_learn_signed(struct eddyi_track *track, int64_t number)
+{
+	uint64_t coded = eddyi_learn(track, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
+
+	return (int64_t)(coded >> 1 ^ -(coded & 1));
+}
+
+void eddyi_learn_bytes(struct eddyi_track *track, void *bytes, size_t len)
+{
+	if (is_replayed(track))
+		get_bytes(track, bytes, len);
+	else
+		put_bytes(track, bytes, len);
+}
+
+void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, size_t count,
+		       size_t len)
+{
+	for (size_t i = 0; i < count && len; i++) {
+		size_t part = parts[i].iov_len < len ? parts[i].iov_len : len;
+
+		eddyi_learn_bytes(track, parts[i].iov_base, part);
+		len -= part;
+	}
+}
+
+void eddyi_diverge(struct eddyi_track *track, const char *format, ...)
+{
+	const struct eddy_loop *loop = eddyi_this_loop;
+	const struct eddy_task *task = loop ? loop->running : NULL;
+	char text[1024];
+	va_list args;
+	int len = snprintf(text, sizeof(text), "eddy: the replay takes another way at event %llu",
+			   (unsigned long long)track->events + 1);
+	size_t at = (size_t)len;
+
+	if (task)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, ", in task %llu \"%.100s\"",
+				       (unsigned long long)task->id, task->name);
+	at += (size_t)snprintf(text + at, sizeof(text) - at,
+			       ": %s: ", eddyi_event_name(track->kind));
+	va_start(args, format);
+	vsnprintf(text + at, sizeof(text) - at, format, args);
+	va_end(args);
+	eddyi_replay_exit(EDDYI_REPLAY_DIVERGED, text);
+}
+
+/* ---- tracks ---- */
+
+struct eddyi_track *eddyi_track_make(enum eddyi_track_state state, unsigned number)
+{
+	struct eddyi_track *track = calloc(1, sizeof(*track));
+
+	if (!track)
+		return NULL;
+	track->state = state;
+	track->number = number;
+	if (state != EDDYI_TRACK_RECORDED)
+		return track;
+	track->chunk = track->oldest = eddyi_recording_chunk();
+	if (!track->chunk) {
+		free(track);
+		return NULL;
+	}
+	track->at = track->chunk->bytes;
+	track->end = track->at + sizeof(track->chunk->bytes);
+	return track;
+}
+
+void eddyi_track_free(struct eddyi_track *track)
+{
+	while (track->oldest) {
+		struct eddyi_chunk *next = track->oldest->next;
+
+		eddyi_recording_chunk_free(track->oldest);
+		track->oldest = next;
+	}
+	free(track->unpacked);
+	free(track);
+}
