@@ -46,7 +46,8 @@ static int load(unsigned number, const char *want)
 
 	if (r == 0) {
 		cr_expect(eddy_str_eq_z(bytes, want), "%.*s", EDDY_FMT(bytes));
-		cr_expect(left_ns && left_ns <= HOUR);
+		/* Another thread may have saved it after this one has read the clock. */
+		cr_expect(left_ns && left_ns <= HOUR + 60 * EDDY_SECOND);
 	}
 	eddyi_req_free(req);
 	return r;
