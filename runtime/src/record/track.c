@@ -287,21 +287,36 @@ void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, siz
 	issue_digest(track, digest);
 }
 
+/* Compare a text with the recorded one. `coded` is its length and one more, or 0 of NULL. */
+static void compare_text(struct eddyi_track *track, const char *text, uint64_t coded)
+{
+	uint64_t recorded = get(track);
+	bool is_equal = recorded == coded;
+	char shown[64] = "";
+
+	for (uint64_t i = 0; i + 1 < recorded; i++) {
+		char byte = (char)get_byte(track);
+
+		if (i < sizeof(shown) - 1)
+			shown[i] = byte;
+		is_equal = is_equal && byte == text[i];
+	}
+	if (!is_equal)
+		eddyi_diverge(track, "argument %u is \"%.60s\", and \"%s\" in the recording",
+			      track->issued, text ? text : "", shown);
+}
+
 void eddyi_issue_text(struct eddyi_track *track, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
+	uint64_t coded = text ? len + 1 : 0;
 
-	/* NULL is 0, and "" is 1. */
-	eddyi_issue(track, text ? len + 1 : 0);
-	track->hash = mix(track->hash, eddyi_digest(text ? text : "", len));
+	track->issued++;
+	track->hash = mix(mix(track->hash, coded), eddyi_digest(text ? text : "", len));
 	if (is_replayed(track)) {
-		for (size_t i = 0; i < len; i++)
-			if (get_byte(track) != (uint8_t)text[i])
-				eddyi_diverge(
-					track,
-					"argument %u is \"%s\", and has another byte %zu in the recording",
-					track->issued, text, i);
+		compare_text(track, text, coded);
 	} else {
+		put(track, coded);
 		put_bytes(track, (const uint8_t *)text, len);
 	}
 }

@@ -21,7 +21,7 @@ RESOLVES = f'{STDIO} bind connect getsockname poll recvfrom recvmsg sendmmsg sen
 
 # Of functions whose name, but for a suffix 64 or v2, is not that of the call they make.
 OTHERS = {
-    'abort': RAISES, 'raise': RAISES, 'syscall': '',
+    'RAND_set_rand_method': '', 'abort': RAISES, 'raise': RAISES, 'syscall': '',
     'backtrace': f'{STDIO} futex pread64',   # loads libgcc
     'clock_gettime': 'clock_gettime', 'time': 'time', 'gettimeofday': 'gettimeofday',
     'eventfd': 'eventfd2', 'signalfd': 'signalfd4',
@@ -73,7 +73,7 @@ def raw(folders):
     for folder in folders:
         for path in glob.glob(os.path.join(folder, '**', '*.[ch]'), recursive=True):
             with open(path) as file:
-                yield from re.findall(r'(?:\bsyscall\(|\{ [a-z_]+, )SYS_(\w+)', file.read())
+                yield from re.findall(r'(?:\bsyscall\(|\{ [a-z_]+, |^\t\()SYS_(\w+)', file.read(), re.M)
 
 
 def is_call(name):

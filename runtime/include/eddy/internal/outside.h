@@ -27,8 +27,10 @@ extern EDDY_API __thread struct eddyi_track *eddyi_track __attribute__((tls_mode
 /* Defined by the build with -Drecord=enabled. */
 #ifdef EDDYI_RECORD
 #define EDDYI_CAN_RECORD 1
+#define EDDYI_RECORDED EDDY_API
 #else
 #define EDDYI_CAN_RECORD 0
+#define EDDYI_RECORDED
 #endif
 
 #define EDDYI_HAS_TRACK (EDDYI_CAN_RECORD && __builtin_expect(eddyi_track != NULL, 0))
@@ -38,9 +40,9 @@ extern EDDY_API bool eddyi_replays;
 #define eddyi_is_replay() (EDDYI_CAN_RECORD && __builtin_expect(eddyi_replays, 0))
 
 /* The recorded form of the functions below, for threads with a track. */
-EDDY_API int64_t eddyi_value_recorded(const char *what, int64_t value);
-EDDY_API uint64_t eddyi_clock_recorded(int clock);
-EDDY_API int eddyi_random_recorded(void *bytes, size_t len, unsigned flags);
+EDDYI_RECORDED int64_t eddyi_value_recorded(const char *what, int64_t value);
+EDDYI_RECORDED uint64_t eddyi_clock_recorded(int clock);
+EDDYI_RECORDED int eddyi_random_recorded(void *bytes, size_t len, unsigned flags);
 
 /* Learn a value that other threads decide or change, such as the result of a job or a count that
  * loops share. `what` names it. Return: the value. */
@@ -63,7 +65,7 @@ static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 	})
 
 /* Lock a mutex of state that loops share: a replay takes it in the same order. */
-EDDY_API void eddyi_lock_recorded(pthread_mutex_t *lock);
+EDDYI_RECORDED void eddyi_lock_recorded(pthread_mutex_t *lock);
 static inline void eddyi_lock(pthread_mutex_t *lock)
 {
 	if (EDDYI_HAS_TRACK)
@@ -73,7 +75,7 @@ static inline void eddyi_lock(pthread_mutex_t *lock)
 }
 
 /* Call `fn` once, as pthread_once(3): a replay calls it on the same thread. */
-EDDY_API void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void));
+EDDYI_RECORDED void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void));
 static inline void eddyi_once(pthread_once_t *once, void (*fn)(void))
 {
 	if (EDDYI_HAS_TRACK)
@@ -124,7 +126,7 @@ static inline uint64_t eddyi_clock(clockid_t clock)
 
 /* Read the monotonic clock for an observer: no event of a recording, and in a replay the last time that
  * this thread has read. */
-EDDY_API uint64_t eddyi_clock_seen_recorded(void);
+EDDYI_RECORDED uint64_t eddyi_clock_seen_recorded(void);
 static inline uint64_t eddyi_clock_seen(void)
 {
 	return EDDYI_HAS_TRACK ? eddyi_clock_seen_recorded() : eddyi_clock(CLOCK_MONOTONIC);
@@ -169,7 +171,7 @@ static inline char *eddyi_getenv_now(const char *name)
 /* Define eddyi_CALL_now(), which makes the call of that name at once and directly, not through the
  * ring. It returns what the call returns, and sets errno. */
 #define EDDYI_NOW(type, call, params, args, direct)                                                \
-	EDDY_API type eddyi_##call##_recorded params;                                              \
+	EDDYI_RECORDED type eddyi_##call##_recorded params;                                        \
 	static inline __attribute__((always_inline)) type eddyi_##call##_now params                \
 	{                                                                                          \
 		return EDDYI_HAS_TRACK ? eddyi_##call##_recorded args : (type)direct;              \
