@@ -84,13 +84,6 @@ static int64_t learn_result(struct eddyi_track *track, int64_t r)
 	return -1;
 }
 
-static void issue_message(struct eddyi_track *track, const struct msghdr *message)
-{
-	eddyi_issue_bytes(track, message->msg_name, message->msg_namelen);
-	eddyi_issue_bytes(track, message->msg_control, message->msg_controllen);
-	eddyi_issue_parts(track, message->msg_iov, message->msg_iovlen);
-}
-
 /* Learn memory of which there is room for `room` bytes, and whose length the call has updated. */
 static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, size_t room)
 {
@@ -105,7 +98,7 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 #define TEXT(s) eddyi_issue_text(track, s);
 #define BYTES(p, n) eddyi_issue_bytes(track, p, n);
 #define PARTS(parts, n) eddyi_issue_parts(track, parts, (size_t)(n));
-#define MESSAGE(message) issue_message(track, message);
+#define MESSAGE(message) eddyi_issue_message(track, message);
 #define ROOM(len)                                                                                  \
 	room = (len) ? *(len) : 0;                                                                 \
 	eddyi_issue(track, room);

@@ -36,7 +36,7 @@ static void issue_time(struct eddyi_track *track, uint64_t at)
 	eddyi_issue(track, (uint64_t)time->tv_nsec);
 }
 
-static void issue_message(struct eddyi_track *track, const struct msghdr *message)
+void eddyi_issue_message(struct eddyi_track *track, const struct msghdr *message)
 {
 	eddyi_issue_bytes(track, message->msg_name, message->msg_namelen);
 	eddyi_issue_bytes(track, message->msg_control, message->msg_controllen);
@@ -74,7 +74,7 @@ static void issue_memory(struct eddyi_track *track, const struct io_uring_sqe *s
 		break;
 	case IORING_OP_SENDMSG:
 	case IORING_OP_SENDMSG_ZC:
-		issue_message(track, message);
+		eddyi_issue_message(track, message);
 		break;
 	case IORING_OP_OPENAT2:
 		eddyi_issue_text(track, pointer(sqe->addr));

@@ -9,6 +9,10 @@
 /* Issue an entry. `target` is the number of the entry that it cancels; 0: none. */
 void eddyi_issue_entry(struct eddyi_track *track, const struct io_uring_sqe *sqe, uint64_t target);
 
+/* Issue a message that is sent. */
+struct msghdr;
+void eddyi_issue_message(struct eddyi_track *track, const struct msghdr *message);
+
 /* Whether an entry names another one, to cancel it, by its user_data in `addr`. */
 bool eddyi_entry_names_another(const struct io_uring_sqe *sqe);
 

@@ -16,7 +16,7 @@
 #endif
 
 #define LEVEL 1
-/* What is not smaller by this part of it is written as it is. */
+/* A block that does not become smaller by this part of it is written as it is. */
 #define GAIN 16
 
 static int write_all(int fd, struct iovec parts[2])

@@ -307,7 +307,7 @@ static void redirect(void (**reference)(void), const struct redirection *to)
 		*reference = wrapper_of(to);
 }
 
-/* What a dynamic section says. */
+/* The tables that a dynamic section names. */
 struct tables {
 	const ElfW(Sym) * symbols;
 	const char *names;

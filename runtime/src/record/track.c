@@ -88,7 +88,7 @@ static void next_chunk(struct eddyi_track *track)
 	struct eddyi_chunk *full = track->chunk, *chunk = eddyi_recording_chunk();
 
 	if (!chunk) {
-		/* What follows is written over, and it is not read. */
+		/* Later bytes are written over, and are not read. */
 		track->state = EDDYI_TRACK_ENDED;
 		track->at = full->bytes;
 		eddyi_recording_fail(-ENOMEM);

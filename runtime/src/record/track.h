@@ -1,7 +1,7 @@
 /* track.h: the track of a thread: the events at which it met the world outside, in their order.
  *
- * An event has two parts. What it issues (task, call, arguments, a digest of the bytes that are sent)
- * is determined by the program: a replay compares it, and both hash it. What it learns (results,
+ * An event has two parts. The issued part (task, call, arguments, a digest of the bytes that are sent)
+ * is determined by the program: a replay compares it, and both hash it. The learned part (results,
  * bytes that the kernel wrote) is recorded, and a replay reads it. The same functions do both, so a
  * call is described once:
  *

@@ -51,8 +51,8 @@ static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 	return EDDYI_HAS_TRACK ? eddyi_value_recorded(what, value) : value;
 }
 
-/* The same for the value of an expression that acts on the system, which a replay leaves out. What
- * it learns itself is not recorded. */
+/* The same for the value of an expression that acts on the system, which a replay leaves out. The
+ * clocks and calls inside of it are not recorded. */
 #define eddyi_outside_act(what, expression)                                                        \
 	__extension__({                                                                            \
 		struct eddyi_track *track_ = eddyi_track;                                          \
