@@ -102,7 +102,7 @@ class Programs(Case):
         for name in ('01_tasks', '02_deadline', '03_fan_out', '05_cleanup', '06_pipeline', '08_rate_limit', '10_pubsub', '11_supervisor', '12_workers'):
             with self.subTest(name):
                 recording, program = Recording(), os.path.join(LADDER, name)
-                run = self.run_one(program, env=recording.env)
+                run = self.run_one(program, env=recording.env, cwd=self.folder())
                 self.assertEqual(recording.wrong(program, run.returncode, run.stdout, run.stderr), '')
 
     def hello(self):
@@ -152,7 +152,7 @@ class Programs(Case):
     def test_a_full_disk_ends_the_recording_alone(self):
         recording, program = Recording(), os.path.join(LADDER, '05_cleanup')
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-        run = self.run_one(program, env=recording.env, preexec_fn=limit)
+        run = self.run_one(program, env=recording.env, preexec_fn=limit, cwd=self.folder())
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, r'the recording .* (ends here|lacks its end)')
         self.assertEqual(recording.replay(program).returncode, REFUSED)
