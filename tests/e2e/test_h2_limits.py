@@ -89,6 +89,16 @@ class Limits(H2Case):
             wire.give(other, bytes(60000), end=True)
             self.assertEqual(wire.read(other).status, 503)
 
+    def test_bodies_that_nobody_reads_hold_up_no_others(self):
+        """Each holds the window of its stream, and they take more than the connection's."""
+        with self.h2(self.limits(body_memory_max=256 * MIB)) as wire:
+            wire.sync()
+            unread = [wire.begin('GET', '/slow/20000', end=False) for _ in range(90)]
+            for stream in unread:
+                wire.give(stream, bytes(256 * KIB))
+            self.assertEqual(len(wire.ask('POST', '/echo', body=bytes(100 * KIB)).body), 100 * KIB)
+            self.assertFalse(any(wire.streams[stream].headers for stream in unread))
+
     def test_a_body_of_which_only_the_end_is_too_much(self):
         """What is dropped is no end of the body."""
         server = self.limits(body_memory_max=100000)

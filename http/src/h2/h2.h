@@ -15,7 +15,11 @@
 #include <eddy/internal/gather.h>
 #include <nghttp2/nghttp2.h>
 
-/* Settings of the server. Windows grow to their maximum as handlers take the bytes. */
+/* Settings of the server. Windows grow to their maximum as handlers take the bytes.
+ *
+ * The window of a stream is given back as its handler reads, that of the connection as bytes
+ * arrive: a body that is not read does not hold up others. Unread bodies of a connection take at
+ * most EDDYI_H2_STREAMS_MAX windows of streams, and of all connections .body_memory_max. */
 #define EDDYI_H2_STREAMS_MAX 100
 #define EDDYI_H2_STREAM_WINDOW (256 * EDDY_KIB)
 #define EDDYI_H2_STREAM_WINDOW_MAX EDDY_MIB
@@ -145,7 +149,7 @@ int eddyi_h2_session_feed(struct eddyi_h2 *h2, const char *bytes, size_t len);
 /* End the connection if a call of the session has failed for want of memory. */
 void eddyi_h2_session_check(struct eddyi_h2 *h2, int error);
 
-/* Give the window back for `len` bytes of a body that have been taken. */
+/* Give the window of a stream back for `len` bytes of its body that have been taken. */
 void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len);
 
 /* ---- streams ---- */

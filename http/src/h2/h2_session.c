@@ -247,7 +247,7 @@ static int have_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
 	(void)flags;
 	(void)arg;
 	if (stream && eddyi_h2_stream_receive(stream, eddy_str((const char *)bytes, len)))
-		return 0;
+		return nghttp2_session_consume_connection(session, len);
 	return nghttp2_session_consume(session, id, len);
 }
 
@@ -304,8 +304,6 @@ void eddyi_h2_session_took(struct eddyi_h2_stream *stream, size_t len)
 	h2->took += len;
 	if (h2->took >= EDDYI_H2_WINDOW && h2->took - len < EDDYI_H2_WINDOW)
 		r = grow(session);
-	if (r == 0)
-		r = nghttp2_session_consume_connection(session, len);
 	if (r == 0 && !stream->closed && took >= EDDYI_H2_STREAM_WINDOW &&
 	    took - len < EDDYI_H2_STREAM_WINDOW)
 		r = widen(session, stream->id, EDDYI_H2_STREAM_WINDOW_MAX);

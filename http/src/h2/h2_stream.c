@@ -539,7 +539,6 @@ static int serve(void *arg)
 	if (!stream->closed)
 		nghttp2_session_set_stream_user_data(h2->session, stream->id, NULL);
 	stream->closed = true;
-	eddyi_h2_session_took(stream, stream->inbox.len);
 	eddyi_h2_stream_free(stream);
 	/* Files of the response are closed by now. */
 	eddyi_opened_end();
