@@ -195,7 +195,8 @@ static void check_frame(struct client *client)
 		      (uint32_t)head[7] << 8 | head[8];
 
 	client->frame_left = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
-	need(client->frame_left <= EDDYI_H2_DATA_MAX);
+	need(client->frame_left <=
+	     (head[3] == NGHTTP2_DATA ? EDDYI_H2_BULK_MAX : EDDYI_H2_DATA_MAX));
 	need(head[3] <= NGHTTP2_WINDOW_UPDATE || head[3] == NGHTTP2_CONTINUATION);
 	if (id >= 1000 || head[3] > NGHTTP2_HEADERS)
 		return;
