@@ -2,6 +2,7 @@
 import socket
 import unittest
 
+import tls
 from h2frames import (ACK, COMPRESSION_ERROR, CONTINUATION, DATA, END_HEADERS, END_STREAM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, GOAWAY, HEADERS,
                       NO_ERROR, PING, PREFACE, PRIORITY, PROTOCOL_ERROR, PUSH_PROMISE, RST_STREAM, SETTINGS, STREAM_CLOSED, WINDOW_UPDATE, block,
                       frame, reset, setting, window)
@@ -159,8 +160,10 @@ CASES = (
 class Talk:
     """A connection by frames."""
 
-    def __init__(self, port):
+    def __init__(self, port, context=None):
         self.socket = socket.create_connection(('127.0.0.1', port), 5)
+        if context:
+            self.socket = context.wrap_socket(self.socket, server_hostname='localhost')
         self.data, self.frames, self.ended = b'', [], False
 
     def __enter__(self):
@@ -204,6 +207,7 @@ def setUpModule():
 
 class Frames(Shared):
     program = 'limits'
+    context = None
 
     def converse(self, talk, data, kind, *expected):
         *steps, last = data.split(WAIT)
@@ -232,7 +236,7 @@ class Frames(Shared):
 
     def test_cases(self):
         for name, data, outcome in CASES:
-            with self.subTest(name), Talk(self.server.port) as talk:
+            with self.subTest(name), Talk(self.server.port, self.context) as talk:
                 self.converse(talk, data, *outcome)
                 self.assertEqual(talk.frames[0][0], SETTINGS)
 
@@ -243,6 +247,25 @@ class Frames(Shared):
             talk.socket.shutdown(socket.SHUT_WR)
             talk.until(lambda: False)
             self.assertEqual(talk.data[:12], b'HTTP/1.1 400')
+
+
+class FramesOverTls(Frames):
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(tls.tearDownModule)
+        tls.setUpModule()
+        cls.context = tls.context(alpn=['h2'])
+        super().setUpClass()
+
+    @classmethod
+    def options(cls):
+        return '--cert', tls.at('server.pem'), '--key', tls.at('server.key')
+
+    def test_a_preface_that_is_wrong(self):
+        with Talk(self.server.port, self.context) as talk:
+            talk.send(b'INVALID PREFACE\r\n\r\n')
+            talk.until(lambda: False)
+            self.assertEqual([int.from_bytes(payload[4:8], 'big') for _, payload in talk.of(GOAWAY)], [PROTOCOL_ERROR])
 
 
 if __name__ == '__main__':

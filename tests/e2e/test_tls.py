@@ -108,6 +108,16 @@ class Basics(TlsCase):
                 self.dial(server, context(version=version, alpn=['h3', 'spdy/3']))
         self.assertIsNone(self.dial(server).tls.selected_alpn_protocol())
 
+    @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    def test_alpn_without_http_2(self):
+        server = self.serve(self.folder(), '--no-http2', '--cert', at('server.pem'), '--key', at('server.key'))
+        for version in (V12, V13):
+            wire = self.dial(server, context(version=version, alpn=['h2', 'http/1.1']))
+            self.assertEqual(wire.tls.selected_alpn_protocol(), 'http/1.1')
+            self.assertServes(wire)
+            with self.assertRaisesRegex(ssl.SSLError, '(?i)no.application.protocol'):
+                self.dial(server, context(version=version, alpn=['h2']))
+
     def test_the_certificate_goes_by_the_name(self):
         server = self.secure('--more', at('one.both'), '--more', at('wild.both'))
         for host, name in (('localhost', 'localhost'), ('one.example', 'one'), ('ONE.example', 'one'),

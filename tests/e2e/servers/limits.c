@@ -1,6 +1,7 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL] [SWITCH]…
+ *     limits [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL]
+ *            [--cert FILE --key FILE] [SWITCH]…
  *
  * What other switches there are is in settings.h. With a collector it is traced, and does not wait
  * long for it.
@@ -439,6 +440,8 @@ static const struct setting switches[] = {
 	SETTING(struct limits, "fallback", fallback),
 	SETTING(struct limits, "compression", compression),
 	SETTING(struct limits, "collector", collector),
+	SETTING(struct limits, "cert", tls.cert),
+	SETTING(struct limits, "key", tls.key),
 	{ 0 },
 };
 
@@ -458,6 +461,10 @@ int main(int argc, char **argv)
 		eddy_app_use_compression(app, NULL);
 		eddy_app_use_decompression(app, NULL);
 	}
+#ifndef EDDY_NO_TLS
+	if (limits.tls.cert)
+		eddy_app_use_tls(app, &limits.tls);
+#endif
 	eddy_app_add_filter(app, mark, NULL);
 	map(app);
 	if (limits.tree)

@@ -11,6 +11,7 @@ struct limits {
 	bool fallback;
 	bool compression;
 	const char *collector; /* NULL for none */
+	struct eddy_tls_options tls;
 };
 
 /* POST /parts/{how}: a form, part by part. */
