@@ -271,7 +271,7 @@ run_soak() {
 
 # The tests of HTTP/2, and all others over it.
 run_h2() {
-	EDDY_TEST_ONLY=h2,h2_limits run_plain e2e
+	EDDY_TEST_ONLY=h2,h2_abuse,h2_clients,h2_conformance,h2_limits,bench_http2 run_plain e2e
 	run_plain e2e-h2
 }
 
