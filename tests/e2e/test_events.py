@@ -338,7 +338,6 @@ class Channels(Events):
         self.publish(server, 'y')
         self.assertTrue(chunk_of(wire).endswith(b'data: y\n\n'))
 
-    @only_http1('a log record when a parked subscriber is cut')
     def test_a_slow_one_is_cut(self):
         """The others are not held up, and it gets what it missed when it connects again."""
         server = self.events('--lag', MIB, log='eddy::http=debug,info')

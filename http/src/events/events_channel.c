@@ -5,6 +5,7 @@
 
 #include <eddy/internal/outside.h>
 #include <eddy/list.h>
+#include <eddy/log.h>
 #include <eddy/select.h>
 #include <errno.h>
 #include <stdio.h>
@@ -156,8 +157,13 @@ static void wake(struct eddyi_receiver *receiver)
 {
 	struct subscriber *subscriber = eddy_of(receiver, struct subscriber, receiver);
 
-	if (subscriber->sends && eddyi_channel_lags(receiver))
+	if (subscriber->sends && !subscriber->req->cut && eddyi_channel_lags(receiver)) {
+		eddy_debug(
+			"eddy::http",
+			"an event stream of %s is closed: its client reads the events too slowly",
+			subscriber->req->stream->bound);
 		eddyi_exchange_cut(subscriber->req);
+	}
 	eddy_event_set(&subscriber->news);
 }
 
