@@ -172,14 +172,15 @@ run_tsan_in() { # FOLDER LABEL
 	}
 	# ThreadSanitizer wants an address space that is laid out as it expects.
 	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$1" "$2" -t 4 "${criterion_tests[@]}"
-	# Apps with several workers, a database and jobs.
-	mapfile -t programs < <(python3 "$root/tests/targets.py" "$1" e2e | grep -E '/pg|/service/')
-	if ! compile "$1" "${programs[@]}"; then
+	# Apps with several workers, a database and jobs; HTTP/2.
+	mapfile -t programs < <(python3 "$root/tests/targets.py" "$1" e2e | grep -E '/pg|/service/|/(events|limits)$')
+	if ! compile "$1" "${programs[@]}" examples/files examples/tour; then
 		case_is "$2" 'not ok' "${1##*/} builds"
 		return
 	fi
-	(EDDY_EXAMPLES=$1/examples EDDY_TEST_ONLY=pg,service TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1} \
-		setarch "$(uname -m)" -R python3 "$root/tests/e2e/run.py" || true) | tally "$2" -
+	local -x EDDY_EXAMPLES=$1/examples EDDY_TEST_WORKERS=2 TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
+	(EDDY_TEST_ONLY=pg,service,h2,h2_limits setarch "$(uname -m)" -R python3 "$root/tests/e2e/run.py" || true) | tally "$2" -
+	(EDDY_TEST_ONLY=events EDDY_E2E_HTTP2=1 setarch "$(uname -m)" -R python3 "$root/tests/e2e/run.py" || true) | tally "$2" -
 }
 
 run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }

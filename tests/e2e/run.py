@@ -10,6 +10,7 @@ EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; 
 EDDY_TEST_EXCEPT tests to leave out (test_upload.Case.test_name), separated by commas
 EDDY_TEST_ONCE   set: a file runs with programs under sanitizers, and with others only if that is another test
 EDDY_E2E_HTTP2   set: requests go over HTTP/2 (helpers/over_http2.py), with EDDY_TEST_ONCE those of a tenth of the tests
+EDDY_TEST_WORKERS workers of the programs limits and tour; default: 1
 EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """

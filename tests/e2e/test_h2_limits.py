@@ -351,7 +351,7 @@ class Rates(H2Case):
         self.counted(server, writes=1)
 
     def test_connections_whose_requests_are_all_slow_make_room(self):
-        server = self.limits(connections_max=2, rate_grace=60000)
+        server = self.limits(workers=1, connections_max=2, rate_grace=60000)
         with self.h2(server) as wire, self.h2(server) as other:
             slow = [wire.begin('POST', '/echo', end=False) for _ in range(3)]
             busy = other.begin('GET', '/slow/5000')
