@@ -10,6 +10,7 @@ import select
 import time
 import unittest
 
+import wire
 from h2wire import H2Wire, Reset, h2
 from wire import KIB, MIB, Lost, Response, Wire, to_bytes
 
@@ -138,6 +139,7 @@ class Http2Wire(Wire):
         length = None if codings else int(match(LENGTH, lengths[0], 'malformed lengths')[0]) if lengths else 0
         if not self.peer:
             self.peer = Peer(self)
+        wire.spoke_http2 = True
         own = {'host', 'connection', 'keep-alive', 'transfer-encoding', 'te'}
         self.method, self.body, self.ends, self.is_whole, self.is_chunked = method, bytearray(), False, False, False
         self.stream = self.peer.begin(method, target, *((name.encode(), value.encode('latin-1')) for name, value in fields if name not in own),

@@ -39,6 +39,7 @@ SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 KIB, MIB = 1 << 10, 1 << 20
 # Whether the tests' requests go over HTTP/2 (over_http2.py).
 OVER_HTTP2 = bool(os.environ.get('EDDY_E2E_HTTP2'))
+spoke_http2 = False     # whether the test that runs has sent a request over it
 
 
 @functools.cache
@@ -594,6 +595,8 @@ def sha256_of(path):
 
 
 def curl(*args, check=True, timeout=60):
+    global spoke_http2
+    spoke_http2 = OVER_HTTP2
     version = ['--http2-prior-knowledge'] if OVER_HTTP2 else []
     done = subprocess.run(['curl', '-sS', *version, '--max-time', str(timeout), '--noproxy', '*', *map(str, args)],
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
