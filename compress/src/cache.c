@@ -96,9 +96,9 @@ int eddyi_cache_find(struct eddyi_cache *cache, const struct eddyi_cache_key *ke
 	struct eddyi_cached *entry;
 
 	*ret_fd = -1;
-	eddyi_lock(&cache->lock);
+	pthread_mutex_lock(&cache->lock);
 	entry = find(cache, key);
-	if (eddyi_outside_value("encoding", entry && entry->made)) {
+	if (entry && entry->made) {
 		*ret_fd = eddyi_fcntl_now(entry->fd, F_DUPFD_CLOEXEC, 0);
 		*ret_len = entry->len;
 		eddy_list_remove(&entry->node);
@@ -144,9 +144,8 @@ struct eddyi_cached *eddyi_cache_begin(struct eddyi_cache *cache, const struct e
 	entry->cache = cache;
 	entry->key = *key;
 	entry->fd = eddyi_memfd_create_now("eddy-coded", MFD_CLOEXEC);
-	eddyi_lock(&cache->lock);
-	if (!eddyi_outside_value("encoding begun",
-				 entry->fd >= 0 && !find(cache, key) && make_room(cache, 0, 1))) {
+	pthread_mutex_lock(&cache->lock);
+	if (!(entry->fd >= 0 && !find(cache, key) && make_room(cache, 0, 1))) {
 		if (entry->fd >= 0)
 			eddyi_close_now(entry->fd);
 		free(entry);
@@ -163,7 +162,7 @@ static void give_up(struct eddyi_cached *entry)
 {
 	struct eddyi_cache *cache = entry->cache;
 
-	eddyi_lock(&cache->lock);
+	pthread_mutex_lock(&cache->lock);
 	drop(cache, entry);
 	pthread_mutex_unlock(&cache->lock);
 }
@@ -174,9 +173,8 @@ static bool reserve(struct eddyi_cached *entry, size_t len)
 	struct eddyi_cache *cache = entry->cache;
 	bool fits;
 
-	eddyi_lock(&cache->lock);
-	fits = eddyi_outside_value("encoding fits", entry->len + len <= entry->key.size &&
-							    cache->making + len <= cache->size_max);
+	pthread_mutex_lock(&cache->lock);
+	fits = entry->len + len <= entry->key.size && cache->making + len <= cache->size_max;
 	if (fits) {
 		entry->len += len;
 		cache->making += len;
@@ -210,7 +208,7 @@ void eddyi_cache_end(struct eddyi_cached *entry, bool whole)
 {
 	struct eddyi_cache *cache = entry->cache;
 
-	eddyi_lock(&cache->lock);
+	pthread_mutex_lock(&cache->lock);
 	if (whole && make_room(cache, entry->len, 0)) {
 		entry->made = true;
 		cache->making -= entry->len;

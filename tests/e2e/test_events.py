@@ -9,6 +9,7 @@ import time
 import unittest
 import zlib
 
+from recorded import unrepeatable
 from tls import TlsWire, at, context, has_ktls, setUpModule, tearDownModule  # noqa: F401
 from wire import KIB, MIB, Case, Lost, Shared, Wire, curl, is_sanitized, node, only_http1, request
 
@@ -214,6 +215,7 @@ class Channels(Events):
         for stream, (topic, data) in zip(streams, expected):
             self.assertEqual(b' '.join(stream.data() for _ in data.split()), data, topic)
 
+    @unrepeatable('threads of the program are not recorded')
     def test_from_a_thread(self):
         server = self.events('--workers', 2)
         streams = [self.stream(server) for _ in range(10)]
@@ -391,6 +393,7 @@ class Channels(Events):
         self.eventually(lambda: server.sockets() < before)
         self.assertIsNotNone(stream)
 
+    @unrepeatable('threads of the program are not recorded')
     def test_many_at_once(self):
         server = self.events('--workers', 2)
         streams = [self.stream(server) for _ in range(200)]

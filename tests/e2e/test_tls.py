@@ -16,6 +16,7 @@ import unittest
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, make, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
 from coding import CODINGS, decode
+from recorded import unrepeatable
 from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, only_http1, pattern, request, sha256_of, speaks_http2
 
 
@@ -310,6 +311,7 @@ class Idle(TlsCase):
 
     @unittest.skipIf(is_sanitized(), 'needs an allocator that counts')
     @only_http1('idle connections of 4 KiB')
+    @unrepeatable('memory in use is not recorded')
     def test_what_a_connection_takes(self):
         """No buffer of records, and nothing of the accelerator's."""
         for version in V12, V13:
@@ -1004,6 +1006,7 @@ class Files(TlsCase):
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.1"')
         self.refused('--config', config, pattern='min_version: ')
 
+    @unrepeatable('jobs take turns with the loop')
     def test_a_reload_that_has_to_wait(self):
         """The server hears other signals meanwhile."""
         server, idle, wires = self.busy()

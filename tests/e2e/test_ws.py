@@ -10,6 +10,7 @@ import time
 import unittest
 
 from collector import KINDS
+from recorded import unrepeatable
 from spans import PARENT, TRACE, SpansCase
 from timeline import Timeline
 from wire import KIB, MIB, Case, Lost, is_sanitized, node, request
@@ -554,6 +555,7 @@ class Tour(SpansCase):
         self.assertEqual(socket.attributes, {'http.route': '/ws/echo', 'url.path': '/ws/echo', 'code': 1000, 'messages_received': 0,
                                              'messages_sent': 0, 'received': 8, 'sent': 4})
 
+    @unrepeatable('the cost of a timeline is not recorded')
     def test_timeline(self):
         path = f'{self.folder()}/out.json'
         server = self.serve(program='tour', env={'EDDY_TRACE': path})

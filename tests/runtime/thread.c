@@ -17,7 +17,7 @@ Test(thread, takes_no_signal_but_its_faults)
 	sigset_t after;
 	pthread_t thread;
 
-	cr_assert_eq(eddyi_thread_start(&thread, looks), 0);
+	cr_assert_eq(eddyi_thread_start(&thread, looks, NULL), 0);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {

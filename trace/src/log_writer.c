@@ -172,7 +172,7 @@ static void take(const struct eddy_record *record, void *arg)
 	char line[EDDY_LOG_LINE_MAX];
 	size_t len = format(writer, record, line);
 
-	eddyi_lock(&writer->lock);
+	pthread_mutex_lock(&writer->lock);
 	if (len > writer->size - writer->in_len) {
 		writer->lost++;
 		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
@@ -259,7 +259,7 @@ static void deal(struct writer *writer)
 	put_out(writer, writer->out, len);
 	if (lost)
 		tell_lost(writer, lost);
-	eddyi_lock(&writer->lock);
+	pthread_mutex_lock(&writer->lock);
 	writer->out_end = end;
 	pthread_cond_broadcast(&writer->dealt);
 }
@@ -288,7 +288,7 @@ static void *run(void *arg)
 {
 	struct writer *writer = arg;
 
-	eddyi_lock(&writer->lock);
+	pthread_mutex_lock(&writer->lock);
 	for (;;) {
 		while (!writer->in_len && !writer->stopping) {
 			writer->idle = true;
@@ -451,7 +451,7 @@ int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
 
 	if (!options)
 		options = &defaults;
-	eddyi_lock(&current_lock);
+	pthread_mutex_lock(&current_lock);
 	if (current || is_mute)
 		r = -EBUSY;
 	else if (options->format == EDDY_LOG_FORMAT_NONE)
@@ -479,7 +479,7 @@ void eddy_log_writer_unsubscribe(void)
 
 	if (is_failing)
 		return;
-	eddyi_lock(&current_lock);
+	pthread_mutex_lock(&current_lock);
 	writer = current;
 	if (writer || is_mute)
 		eddy_log_unsubscribe();
@@ -488,7 +488,7 @@ void eddy_log_writer_unsubscribe(void)
 	pthread_mutex_unlock(&current_lock);
 	if (!writer)
 		return;
-	eddyi_lock(&writer->lock);
+	pthread_mutex_lock(&writer->lock);
 	writer->stopping = true;
 	pthread_cond_signal(&writer->filled);
 	await(writer, UINT64_MAX, END_NS);
@@ -502,10 +502,10 @@ int eddy_log_writer_flush(uint64_t timeout_ns)
 
 	if (is_failing)
 		return -ETIMEDOUT;
-	eddyi_lock(&current_lock);
+	pthread_mutex_lock(&current_lock);
 	writer = current;
 	if (writer) {
-		eddyi_lock(&writer->lock);
+		pthread_mutex_lock(&writer->lock);
 		if (writer->in_len)
 			hurry(writer);
 		r = await(writer, writer->in_end, timeout_ns);
@@ -519,9 +519,9 @@ void eddy_log_writer_reopen(void)
 {
 	if (is_failing)
 		return;
-	eddyi_lock(&current_lock);
+	pthread_mutex_lock(&current_lock);
 	if (current) {
-		eddyi_lock(&current->lock);
+		pthread_mutex_lock(&current->lock);
 		current->reopen = true;
 		pthread_mutex_unlock(&current->lock);
 	}

@@ -264,7 +264,7 @@ static void thread_ends(void *arg)
 {
 	struct cells *cells = arg;
 
-	eddyi_lock(&counts.lock);
+	pthread_mutex_lock(&counts.lock);
 	eddy_list_remove(&cells->node);
 	for (size_t i = 0; i < PIECES; i++)
 		if (cells->pieces[i])
@@ -283,7 +283,7 @@ static struct cells *begin_thread(void)
 {
 	struct cells *cells;
 
-	eddyi_once(&counts.once, make_key);
+	pthread_once(&counts.once, make_key);
 	cells = counts.key_error ? NULL : calloc(1, sizeof(*cells));
 	if (!cells)
 		return NULL;
@@ -291,7 +291,7 @@ static struct cells *begin_thread(void)
 		free(cells);
 		return NULL;
 	}
-	eddyi_lock(&counts.lock);
+	pthread_mutex_lock(&counts.lock);
 	eddy_list_append(&counts.threads, &cells->node);
 	pthread_mutex_unlock(&counts.lock);
 	mine = cells;
@@ -314,7 +314,7 @@ static int cells_reserve(size_t count, unsigned *ret_first)
 	unsigned first, at;
 	int r = 0;
 
-	eddyi_lock(&counts.lock);
+	pthread_mutex_lock(&counts.lock);
 	first = counts.used;
 	if (first % PIECE + count > PIECE)
 		first += PIECE - first % PIECE;
@@ -364,15 +364,12 @@ static void cells_sum(unsigned first, size_t count, uint64_t *ret_sums)
 {
 	for (size_t i = 0; i < count; i++)
 		ret_sums[i] = 0;
-	eddyi_lock(&counts.lock);
+	pthread_mutex_lock(&counts.lock);
 	add_all(&counts.rest, first, count, ret_sums);
 	for (const struct eddy_node *node = counts.threads.next; node != &counts.threads;
 	     node = node->next)
 		add_all(eddy_of(node, const struct cells, node), first, count, ret_sums);
 	pthread_mutex_unlock(&counts.lock);
-	/* A replay has other threads. */
-	for (size_t i = 0; i < count; i++)
-		ret_sums[i] = (uint64_t)eddyi_outside_value("cells", (int64_t)ret_sums[i]);
 }
 
 /* ---- families ---- */
@@ -566,7 +563,7 @@ int eddy_metric_declare(const struct eddy_metric_options *options, struct eddy_m
 	labels = format_labels(whole.labels);
 	if (!labels)
 		return -ENOMEM;
-	eddyi_lock(&all.lock);
+	pthread_mutex_lock(&all.lock);
 	r = declare(&whole, &labels, ret_metric);
 	pthread_mutex_unlock(&all.lock);
 	free(labels);

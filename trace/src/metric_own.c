@@ -108,7 +108,7 @@ static void read_figures(struct figures *ret_figures)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	/* Once, as the clock may be set later. */
-	eddyi_once(&once, read_start);
+	pthread_once(&once, read_start);
 	ret_figures->started_ms = started_ms;
 	ret_figures->cpu_ns = eddyi_clock(CLOCK_PROCESS_CPUTIME_ID);
 	read_memory(ret_figures);

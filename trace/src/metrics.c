@@ -148,13 +148,12 @@ static const struct row *row_of(struct eddy_str pattern, size_t method)
 {
 	struct row **slot, *row;
 
-	/* A recorder needs the lock: it knows the order of locks. */
 	find(pattern, method, &row);
-	if (__builtin_expect(row != NULL && !EDDYI_HAS_TRACK, 1))
+	if (__builtin_expect(row != NULL, 1))
 		return row;
-	if (__atomic_load_n(&rows.full, __ATOMIC_ACQUIRE) && !EDDYI_HAS_TRACK)
+	if (__atomic_load_n(&rows.full, __ATOMIC_ACQUIRE))
 		return &rows.others;
-	eddyi_lock(&rows.lock);
+	pthread_mutex_lock(&rows.lock);
 	slot = find(pattern, method, &row);
 	if (!row && !rows.full) {
 		row = rows.count < ROWS_MAX ? row_new(pattern, method) : NULL;
@@ -278,7 +277,7 @@ static int read_connections(void *arg, uint64_t *ret_value)
 	uintptr_t at = (uintptr_t)arg;
 	uint64_t sum;
 
-	eddyi_lock(&counted.lock);
+	pthread_mutex_lock(&counted.lock);
 	sum = *(const uint64_t *)((const char *)&counted.gone + at);
 	for (struct eddy_node *node = counted.apps.next; node != &counted.apps; node = node->next) {
 		struct eddy_app_stats stats =
@@ -411,7 +410,7 @@ static void begin_counting(struct eddy_app *app, void *kept)
 	struct counted *this = kept;
 
 	this->app = app;
-	eddyi_lock(&counted.lock);
+	pthread_mutex_lock(&counted.lock);
 	eddy_list_append(&counted.apps, &this->node);
 	pthread_mutex_unlock(&counted.lock);
 }
@@ -421,7 +420,7 @@ static void end_counting(void *kept)
 	struct counted *this = kept;
 	struct eddy_app_stats stats = eddy_app_stats(this->app);
 
-	eddyi_lock(&counted.lock);
+	pthread_mutex_lock(&counted.lock);
 	eddy_list_remove(&this->node);
 	counted.gone.accepted += stats.accepted;
 	counted.gone.refused += stats.refused;
@@ -456,7 +455,7 @@ void eddy_app_use_metrics(struct eddy_app *app)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct counted *this = eddy_app_layer(app, &layer);
 
-	eddyi_once(&once, declare_all);
+	pthread_once(&once, declare_all);
 	if (!this->used)
 		eddy_app_observe(app, &observer, NULL);
 	this->used = true;

@@ -123,8 +123,8 @@ bool eddyi_span_queue_put(struct eddyi_span_queue *queue, struct eddy_str span)
 {
 	bool there_is_room;
 
-	eddyi_lock(&queue->lock);
-	there_is_room = eddyi_outside_value("span queued", append(queue, span));
+	pthread_mutex_lock(&queue->lock);
+	there_is_room = append(queue, span);
 	if (queue->first &&
 	    (queue->awaited == EDDYI_AWAIT_ANY ||
 	     (queue->awaited == EDDYI_AWAIT_FULL && is_full(queue, queue->first)))) {
@@ -156,7 +156,7 @@ struct eddyi_span_batch *eddyi_span_queue_take_now(struct eddyi_span_queue *queu
 {
 	struct eddyi_span_batch *batch;
 
-	eddyi_lock(&queue->lock);
+	pthread_mutex_lock(&queue->lock);
 	batch = shift(queue);
 	pthread_mutex_unlock(&queue->lock);
 	return batch;
@@ -171,10 +171,10 @@ static struct eddyi_span_batch *look(struct eddyi_span_queue *queue, uint64_t ag
 	uint64_t age;
 
 	*ret_wait_ns = 0;
-	eddyi_lock(&queue->lock);
+	pthread_mutex_lock(&queue->lock);
 	batch = queue->first;
 	age = batch ? eddy_now() - batch->began_ns : 0;
-	if (eddyi_outside_value("span batch", batch && (is_full(queue, batch) || age >= age_ns))) {
+	if (batch && (is_full(queue, batch) || age >= age_ns)) {
 		shift(queue);
 	} else {
 		*ret_wait_ns = batch ? age_ns - age : EDDY_NEVER;
@@ -194,7 +194,7 @@ static void await(struct eddyi_span_queue *queue, uint64_t wait_ns)
 	eddy_scope_begin(&scope, &options);
 	eddy_shared_event_wait(&queue->ready);
 	eddy_scope_end(&scope);
-	eddyi_lock(&queue->lock);
+	pthread_mutex_lock(&queue->lock);
 	queue->awaited = EDDYI_AWAIT_NOTHING;
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -225,7 +225,7 @@ struct eddy_str eddyi_span_batch_text(struct eddyi_span_batch *batch)
 
 void eddyi_span_queue_done(struct eddyi_span_queue *queue, struct eddyi_span_batch *batch)
 {
-	eddyi_lock(&queue->lock);
+	pthread_mutex_lock(&queue->lock);
 	if (!queue->spare) {
 		queue->spare = batch;
 		batch = NULL;

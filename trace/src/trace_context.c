@@ -51,11 +51,9 @@ uint64_t eddyi_trace_unique(void)
 	static atomic_uint_least64_t blocks;
 	static _Thread_local uint64_t next, end;
 
-	eddyi_once(&once, seed_once);
+	pthread_once(&once, seed_once);
 	if (next == end) {
-		next = (uint64_t)eddyi_outside_value(
-			"id block",
-			atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) * BLOCK);
+		next = atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) * BLOCK;
 		end = next + BLOCK;
 	}
 	return mix(seed + 0x9e3779b97f4a7c15 * next++);

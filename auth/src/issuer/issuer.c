@@ -110,26 +110,12 @@ static uint64_t later(uint64_t now, uint64_t duration_ns)
 
 static unsigned version_of(const struct eddyi_issuer *issuer)
 {
-	return (unsigned)eddyi_outside_value(
-		"issuer version", atomic_load_explicit(&issuer->version, memory_order_acquire));
+	return atomic_load_explicit(&issuer->version, memory_order_acquire);
 }
 
 static uint64_t due_of(const struct eddyi_issuer *issuer)
 {
-	return (uint64_t)eddyi_outside_value(
-		"issuer due", (int64_t)atomic_load_explicit(&issuer->due_ns, memory_order_acquire));
-}
-
-/* With the lock. */
-static enum fetch fetch_of(const struct eddyi_issuer *issuer)
-{
-	return (enum fetch)eddyi_outside_value("issuer fetch", issuer->fetch);
-}
-
-/* With the lock. */
-static bool has_keys(const struct eddyi_issuer *issuer)
-{
-	return eddyi_outside_value("issuer keys", issuer->keys.set != NULL);
+	return atomic_load_explicit(&issuer->due_ns, memory_order_acquire);
 }
 
 /* ---- waiting; called with the lock ---- */
@@ -153,8 +139,8 @@ static bool wait_in(struct eddyi_issuer *issuer, struct eddy_node *list, uint64_
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
 	eddy_shared_event_wait(&waiting.event);
 	eddy_scope_end(&scope);
-	eddyi_lock(&issuer->lock);
-	was_woken = eddyi_outside_value("issuer waiter", !waiting.node.next);
+	pthread_mutex_lock(&issuer->lock);
+	was_woken = !waiting.node.next;
 	if (!was_woken)
 		eddy_list_remove(&waiting.node);
 	return was_woken;
@@ -173,7 +159,7 @@ static void wake(struct eddy_node *list)
 static int await_fetch(struct eddyi_issuer *issuer)
 {
 	count(WAITED);
-	if (fetch_of(issuer) == IDLE) {
+	if (issuer->fetch == IDLE) {
 		issuer->fetch = WANTED;
 		wake(&issuer->fetchers);
 	}
@@ -186,7 +172,7 @@ static int await_fetch(struct eddyi_issuer *issuer)
 
 static int give(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set, unsigned *ret_version)
 {
-	if (!has_keys(issuer))
+	if (!issuer->keys.set)
 		return -EAGAIN;
 	*ret_set = eddy_keyset_ref(issuer->keys.set);
 	*ret_version = version_of(issuer);
@@ -198,8 +184,8 @@ int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
 {
 	int r = 0;
 
-	eddyi_lock(&issuer->lock);
-	if (!has_keys(issuer) || eddy_now() >= due_of(issuer))
+	pthread_mutex_lock(&issuer->lock);
+	if (!issuer->keys.set || eddy_now() >= due_of(issuer))
 		r = await_fetch(issuer);
 	if (r == 0)
 		r = give(issuer, ret_set, ret_version);
@@ -209,8 +195,7 @@ int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
 
 static bool may_ask_again(const struct eddyi_issuer *issuer)
 {
-	uint64_t ended_ns =
-		(uint64_t)eddyi_outside_value("issuer ended", (int64_t)issuer->ended_ns);
+	uint64_t ended_ns = issuer->ended_ns;
 
 	return !ended_ns || eddy_now() >= later(ended_ns, issuer->options.refresh_cooldown_ns);
 }
@@ -220,8 +205,8 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 {
 	int r = 0;
 
-	eddyi_lock(&issuer->lock);
-	if (version_of(issuer) == version && (fetch_of(issuer) != IDLE || may_ask_again(issuer)))
+	pthread_mutex_lock(&issuer->lock);
+	if (version_of(issuer) == version && (issuer->fetch != IDLE || may_ask_again(issuer)))
 		r = await_fetch(issuer);
 	if (r == 0 && version_of(issuer) == version)
 		r = -ENOKEY;
@@ -495,7 +480,7 @@ static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
 /* After a failed fetch, use an expired set until the next attempt is allowed. With the lock. */
 static void keep_old(struct eddyi_issuer *issuer, uint64_t now)
 {
-	if (has_keys(issuer) && now >= due_of(issuer))
+	if (issuer->keys.set && now >= due_of(issuer))
 		atomic_store(&issuer->due_ns, later(now, issuer->options.refresh_cooldown_ns));
 }
 
@@ -558,14 +543,14 @@ static void fetch(struct eddyi_issuer *issuer)
 		say_failing(issuer, issuer->keys.set, why);
 	if (r != -ECANCELED)
 		count(r < 0 ? FAILED : FETCHED);
-	eddyi_lock(&issuer->lock);
+	pthread_mutex_lock(&issuer->lock);
 	if (r == -ECANCELED)
 		drop_fetch(issuer);
 	else
 		old = end_fetch(issuer, r, &keys);
 	pthread_mutex_unlock(&issuer->lock);
 	keys_deinit(&old);
-	eddyi_lock(&issuer->lock);
+	pthread_mutex_lock(&issuer->lock);
 }
 
 /* A task of the app: fetches on demand. */
@@ -573,9 +558,9 @@ static int run(void *arg)
 {
 	struct eddyi_issuer *issuer = arg;
 
-	eddyi_lock(&issuer->lock);
+	pthread_mutex_lock(&issuer->lock);
 	while (!eddy_is_cancelled()) {
-		if (fetch_of(issuer) == WANTED)
+		if (issuer->fetch == WANTED)
 			fetch(issuer);
 		else
 			wait_in(issuer, &issuer->fetchers, 0);
@@ -650,7 +635,7 @@ static void forget_keys(struct eddyi_issuer *issuer)
  * -ECANCELED. */
 static int await_rest(struct eddyi_issuer *issuer)
 {
-	while (fetch_of(issuer) == BUSY) {
+	while (issuer->fetch == BUSY) {
 		/* A cancelled fetch wakes no waiters, hence the timeout. */
 		wait_in(issuer, &issuer->waiters, issuer->options.timeout_ns);
 		if (eddy_is_cancelled())
@@ -664,7 +649,7 @@ int eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_opti
 	const char *before;
 	int r;
 
-	eddyi_lock(&issuer->lock);
+	pthread_mutex_lock(&issuer->lock);
 	r = await_rest(issuer);
 	before = issuer->options.issuer;
 	if (r == 0 && before && !(options->issuer && strcmp(options->issuer, before) == 0))

@@ -52,7 +52,7 @@ static void make_key(void)
 
 static void own_tables(void)
 {
-	eddyi_once(&once, make_key);
+	pthread_once(&once, make_key);
 	if (has_key)
 		pthread_setspecific(tables, &tables);
 }

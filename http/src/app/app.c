@@ -209,7 +209,7 @@ void eddyi_app_retire(struct eddy_app *app)
 	deinit(app);
 	memset(app, 0, sizeof(*app));
 	app->is_gone = true;
-	eddyi_lock(&gone_lock);
+	pthread_mutex_lock(&gone_lock);
 	app->next_gone = gone;
 	gone = app;
 	pthread_mutex_unlock(&gone_lock);
@@ -219,7 +219,7 @@ static void forget_gone(struct eddy_app *app)
 {
 	struct eddy_app **at = &gone;
 
-	eddyi_lock(&gone_lock);
+	pthread_mutex_lock(&gone_lock);
 	while (*at != app)
 		at = &(*at)->next_gone;
 	*at = app->next_gone;

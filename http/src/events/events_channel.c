@@ -52,7 +52,7 @@ int eddy_events_publish(struct eddy_events_channel *channel,
 		      ID_MAX + sizeof("\r\n") + message->topic.len);
 	if (!text)
 		return -ENOMEM;
-	eddyi_lock(&channel->fanout.lock);
+	pthread_mutex_lock(&channel->fanout.lock);
 	channel->number++;
 	if (!message->id.ptr && !channel->options.no_replay)
 		numbered.id = eddy_str(number, eddy_u64_format(channel->number, number));
@@ -93,7 +93,7 @@ void eddy_events_channel_free(struct eddy_events_channel *channel)
 {
 	if (!channel)
 		return;
-	eddyi_lock(&channel->fanout.lock);
+	pthread_mutex_lock(&channel->fanout.lock);
 	__atomic_store_n(&channel->has_ended, true, __ATOMIC_RELEASE);
 	eddyi_fanout_wake(&channel->fanout);
 	pthread_mutex_unlock(&channel->fanout.lock);
@@ -106,7 +106,7 @@ struct eddyi_post *eddyi_channel_find(struct eddy_events_channel *channel, struc
 {
 	struct eddyi_post *post, *next;
 
-	eddyi_lock(&channel->fanout.lock);
+	pthread_mutex_lock(&channel->fanout.lock);
 	post = last_id.len || channel->options.greets ? channel->fanout.oldest :
 							channel->fanout.newest;
 	for (struct eddyi_post *at = post; last_id.len && (next = eddyi_post_next(at)); at = next)

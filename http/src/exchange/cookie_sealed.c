@@ -356,7 +356,6 @@ static int get(struct eddy_req *req, const char *name, open_fn *judge, struct ed
 	pthread_rwlock_rdlock(&keys->lock);
 	r = judge(keys, &req->arena, eddy_str_from(name), text, &end, &value);
 	pthread_rwlock_unlock(&keys->lock);
-	r = (int)eddyi_outside_value("cookie keys", r);
 	if (r == 0 && end <= (uint64_t)eddyi_clock_seconds())
 		r = -EBADMSG;
 	if (r == 0)

@@ -213,9 +213,7 @@ bool eddyi_take_body_memory(const struct eddy_app *app, struct eddyi_party *part
 	/* Settings don't change while the app runs, but counters do. */
 	struct eddy_app *counts = (struct eddy_app *)app;
 	struct eddyi_holding *holding = party ? party->holding : NULL;
-	uint64_t all = bytes + (uint64_t)eddyi_outside_value(
-				       "body memory",
-				       (int64_t)atomic_fetch_add(&counts->body_memory, bytes));
+	uint64_t all = bytes + atomic_fetch_add(&counts->body_memory, bytes);
 
 	*taken += bytes;
 	if (holding)

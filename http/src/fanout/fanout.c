@@ -104,7 +104,7 @@ static void release(struct eddyi_branch *branch, unsigned ended)
 	struct eddyi_fanout *fanout = branch->fanout;
 	bool is_free;
 
-	eddyi_lock(&fanout->lock);
+	pthread_mutex_lock(&fanout->lock);
 	branch->count -= ended;
 	__atomic_sub_fetch(&fanout->count, ended, __ATOMIC_RELAXED);
 	is_free = !branch->count && !branch->due && !branch->is_waking;
@@ -142,7 +142,7 @@ static void deliver(struct eddy_message *message)
 	struct eddyi_branch *branch = eddy_of(message, struct eddyi_branch, message);
 	unsigned count;
 
-	eddyi_lock(&branch->fanout->lock);
+	pthread_mutex_lock(&branch->fanout->lock);
 	if (branch->due > branch->count)
 		branch->due = branch->count;
 	count = branch->due < TURN_MAX ? branch->due : TURN_MAX;
@@ -199,7 +199,7 @@ void eddyi_fanout_flush(struct eddyi_fanout *fanout, size_t max)
 {
 	struct eddyi_branch *branch;
 
-	eddyi_lock(&fanout->lock);
+	pthread_mutex_lock(&fanout->lock);
 	branch = find_branch(fanout);
 	pthread_mutex_unlock(&fanout->lock);
 	if (branch && branch->count && !branch->is_waking &&
@@ -214,7 +214,7 @@ int eddyi_receiver_begin(struct eddyi_receiver *receiver, struct eddyi_fanout *f
 {
 	struct eddyi_branch *branch;
 
-	eddyi_lock(&fanout->lock);
+	pthread_mutex_lock(&fanout->lock);
 	branch = find_branch(fanout);
 	if (!branch)
 		branch = make_branch(fanout);

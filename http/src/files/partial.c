@@ -91,7 +91,7 @@ static int try_hold(struct eddyi_partial *partial, struct eddyi_partial_hold **r
 	struct eddyi_partial_hold *hold;
 	int r = 0;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	hold = find_hold(all, partial->id);
 	if (hold) {
 		hold->refs++;
@@ -122,7 +122,7 @@ static int await_end(struct eddyi_partials *all, struct eddyi_partial_hold *othe
 	r = eddy_shared_event_wait(&other->ended);
 	if (eddy_scope_end(&scope) == -ETIMEDOUT)
 		r = -EBUSY;
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	hold_unref(other);
 	pthread_mutex_unlock(&all->lock);
 	return r;
@@ -149,11 +149,11 @@ static void release_hold(struct eddyi_partial *partial)
 
 	if (!hold)
 		return;
-	eddyi_lock(&partial->all->lock);
+	pthread_mutex_lock(&partial->all->lock);
 	eddy_list_remove(&hold->node);
 	pthread_mutex_unlock(&partial->all->lock);
 	eddy_shared_event_set(&hold->ended);
-	eddyi_lock(&partial->all->lock);
+	pthread_mutex_lock(&partial->all->lock);
 	hold_unref(hold);
 	pthread_mutex_unlock(&partial->all->lock);
 	partial->hold = NULL;
@@ -163,10 +163,10 @@ bool eddyi_partial_is_wanted(const struct eddyi_partial *partial)
 {
 	bool wanted;
 
-	eddyi_lock(&partial->all->lock);
+	pthread_mutex_lock(&partial->all->lock);
 	wanted = partial->hold->is_wanted;
 	pthread_mutex_unlock(&partial->all->lock);
-	return eddyi_outside_value("upload wanted", wanted);
+	return wanted;
 }
 
 /* ---- files: these functions block, and run on the offload pool ---- */
@@ -209,7 +209,7 @@ static int folder_of(struct eddyi_partials *all, bool make)
 {
 	int r;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	r = all->folder < 0 ? open_folder(all, make) : all->folder;
 	if (r >= 0)
 		all->folder = r;
@@ -223,7 +223,7 @@ static int renew_folder(struct eddyi_partials *all)
 {
 	int r, fd;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	fd = open_folder(all, true);
 	r = fd < 0 ? fd : eddyi_dup3_now(fd, all->folder, O_CLOEXEC) < 0 ? -errno : 0;
 	if (fd >= 0)
@@ -502,7 +502,7 @@ static int discard(void *arg)
 
 static void uncount(struct eddyi_partials *all)
 {
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	/* Another process may have removed some of those that were counted. */
 	if (all->count)
 		all->count--;
@@ -513,7 +513,7 @@ static bool count_one_more(struct eddyi_partials *all)
 {
 	bool fits;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	fits = all->count < all->count_max;
 	if (fits)
 		all->count++;
@@ -872,11 +872,11 @@ bool eddyi_partials_want_sweep(struct eddyi_partials *all)
 {
 	bool wanted;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	wanted = all->count >= all->count_max && !all->sweeping &&
 		 eddy_now() - all->swept >= CROWDED_NS;
 	pthread_mutex_unlock(&all->lock);
-	return eddyi_outside_value("uploads full", wanted);
+	return wanted;
 }
 
 int eddyi_partials_sweep(struct eddyi_partials *all,
@@ -887,18 +887,18 @@ int eddyi_partials_sweep(struct eddyi_partials *all,
 	bool runs;
 	int r;
 
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	before = all->count;
 	all->swept = eddy_now();
 	runs = all->sweeping;
 	all->sweeping = true;
 	pthread_mutex_unlock(&all->lock);
-	if (eddyi_outside_value("uploads swept", runs))
+	if (runs)
 		return 0;
 	sweep.expired = json_array();
 	sweep.is_crowded = before >= all->count_max;
 	r = sweep.expired ? eddy_offload(sweep_all, &sweep) : -ENOMEM;
-	eddyi_lock(&all->lock);
+	pthread_mutex_lock(&all->lock);
 	/* Uploads that began or ended meanwhile may count twice, or not at all, until the next
 	 * sweep. */
 	if (r == 0)

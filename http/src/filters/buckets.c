@@ -55,8 +55,8 @@ uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct
 	uint64_t hash = eddyi_siphash(key, secret), row = hash & buckets->row_mask, wait;
 	pthread_mutex_t *lock = &buckets->locks[row % EDDYI_BUCKETS_LOCKS];
 
-	eddyi_lock(lock);
+	pthread_mutex_lock(lock);
 	wait = take(buckets, find(&buckets->buckets[row * EDDYI_BUCKETS_ROW], hash), now);
 	pthread_mutex_unlock(lock);
-	return (uint64_t)eddyi_outside_value("bucket", (int64_t)wait);
+	return wait;
 }

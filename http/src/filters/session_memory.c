@@ -130,7 +130,7 @@ static int load(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 	char *bytes = NULL;
 	int r = -ENOENT;
 
-	eddyi_lock(&memory->lock);
+	pthread_mutex_lock(&memory->lock);
 	entry = find_valid(memory, key.ptr, now);
 	if (entry) {
 		bytes = eddy_req_alloc(req, entry->len);
@@ -142,7 +142,7 @@ static int load(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 		*ret_left_ns = entry->expires_ns - now;
 	}
 	pthread_mutex_unlock(&memory->lock);
-	return (int)eddyi_outside_value("session", r);
+	return r;
 }
 
 static int save(void *data, struct eddy_req *req, struct eddy_str key, struct eddy_str bytes,
@@ -159,7 +159,7 @@ static int save(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 					       .len = bytes.len };
 	memcpy(entry->key, key.ptr, KEY_LEN);
 	memcpy(entry->bytes, bytes.ptr, bytes.len);
-	eddyi_lock(&memory->lock);
+	pthread_mutex_lock(&memory->lock);
 	if (size_of(entry) > memory->size_max)
 		r = -ENOSPC;
 	else if (!is_new && !find_valid(memory, key.ptr, eddy_now()))
@@ -169,7 +169,7 @@ static int save(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 	pthread_mutex_unlock(&memory->lock);
 	if (r < 0)
 		free(entry);
-	return (int)eddyi_outside_value("session", r);
+	return r;
 }
 
 static int extend(void *data, struct eddy_req *req, struct eddy_str key, uint64_t lasts_ns)
@@ -179,7 +179,7 @@ static int extend(void *data, struct eddy_req *req, struct eddy_str key, uint64_
 	uint64_t now = eddy_now();
 
 	(void)req;
-	eddyi_lock(&memory->lock);
+	pthread_mutex_lock(&memory->lock);
 	entry = find_valid(memory, key.ptr, now);
 	if (entry) {
 		entry->expires_ns = now + lasts_ns;
@@ -196,7 +196,7 @@ static int remove_key(void *data, struct eddy_req *req, struct eddy_str key)
 	struct eddyi_session_entry **at;
 
 	(void)req;
-	eddyi_lock(&memory->lock);
+	pthread_mutex_lock(&memory->lock);
 	at = find(memory, key.ptr);
 	if (*at)
 		drop(memory, at);

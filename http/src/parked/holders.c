@@ -275,7 +275,7 @@ int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsig
 	struct eddyi_holder *holder;
 	int r = 0;
 
-	eddyi_lock(&tally->lock);
+	pthread_mutex_lock(&tally->lock);
 	holder = find_or_make(&tally->holders, ip);
 	if (!holder)
 		r = -ENOMEM;
@@ -284,7 +284,7 @@ int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsig
 	else
 		holder->count++;
 	pthread_mutex_unlock(&tally->lock);
-	return (int)eddyi_outside_value("tally", r);
+	return r;
 }
 
 void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip)
@@ -292,7 +292,7 @@ void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip)
 	struct eddyi_ip network = network_of(ip);
 	struct eddyi_holder *holder;
 
-	eddyi_lock(&tally->lock);
+	pthread_mutex_lock(&tally->lock);
 	holder = *find(&tally->holders, &network);
 	if (!--holder->count)
 		drop(&tally->holders, holder);

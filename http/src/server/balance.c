@@ -27,36 +27,19 @@ static uint64_t held_by(const struct eddyi_share *share)
 	return (accepted > gone ? accepted - gone : 0) + coming;
 }
 
-/* Taken with a recorder alone, which knows the order of locks. */
-static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
-
-static void begin_order(void)
-{
-	if (EDDYI_HAS_TRACK)
-		eddyi_lock(&order);
-}
-
-static void end_order(void)
-{
-	if (EDDYI_HAS_TRACK)
-		pthread_mutex_unlock(&order);
-}
-
 void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns, unsigned max)
 {
 	share->conns = conns;
 	share->max = max;
 	share->loop = eddy_loop_self();
-	begin_order();
 	atomic_store(&share->open, true);
-	end_order();
 }
 
 void eddyi_share_close(struct eddyi_share *share)
 {
 	atomic_store(&share->open, false);
 	/* Until this loop's next turn, or until another loop finds the share closed. */
-	while (eddyi_outside_value("connections coming", atomic_load(&share->coming)))
+	while (atomic_load(&share->coming))
 		eddy_sleep(EDDY_MS);
 }
 
@@ -114,17 +97,11 @@ static struct eddyi_share *reserve(const struct eddyi_balance *balance,
 bool eddyi_balance_hand_over(const struct eddyi_balance *balance, const struct eddyi_share *own,
 			     int fd, const struct eddyi_address *address)
 {
-	struct eddyi_share *least;
+	struct eddyi_share *least = reserve(balance, own);
 	struct handed *handed;
-	int64_t at;
 
-	begin_order();
-	least = reserve(balance, own);
-	end_order();
-	at = eddyi_outside_value("balance", least ? least - balance->shares : -1);
-	if (at < 0)
+	if (!least)
 		return false;
-	least = &balance->shares[at];
 	handed = malloc(sizeof(*handed));
 	if (!handed) {
 		atomic_fetch_sub(&least->coming, 1);

@@ -263,7 +263,7 @@ static int copy_sockets(struct eddyi_run *run, struct eddyi_passed_list *ret_lis
 {
 	int r;
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	r = run->stops ? -ECANCELED : eddyi_listening_copy(&run->listening, ret_list);
 	pthread_mutex_unlock(&eddyi_run_lock);
 	return r;
@@ -275,7 +275,7 @@ static bool hand_over(struct eddyi_run *run)
 {
 	bool wanted;
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	wanted = !run->stops;
 	if (wanted) {
 		run->handed_over = true;
@@ -329,7 +329,7 @@ static int restart(void *arg)
 		eddyi_notify(&run->notifier, "READY=1\nSTATUS=listening on %s",
 			     run->notifier.address);
 	}
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	run->restarting = false;
 	pthread_mutex_unlock(&eddyi_run_lock);
 	return 0;
@@ -341,7 +341,7 @@ void eddyi_run_deliver_restart(struct eddy_message *message)
 
 	if (eddy_scope_spawn(&run->tasks, "restart", restart, run) == 0)
 		return;
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	run->restarting = false;
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
@@ -358,7 +358,7 @@ void eddyi_app_restart(struct eddy_app *app)
 
 void eddy_app_restart(struct eddy_app *app)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	eddyi_app_restart(app);
 	pthread_mutex_unlock(&eddyi_run_lock);
 }

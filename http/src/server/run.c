@@ -76,7 +76,7 @@ static struct eddy_node handling = { &handling, &handling };
 
 static void set_handling(struct eddy_app *app, bool handles)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	if (handles)
 		eddy_list_append(&handling, &app->handling);
 	else
@@ -88,7 +88,7 @@ static void deliver_reload(struct eddy_message *message)
 {
 	struct eddyi_run *run = eddy_of(message, struct eddyi_run, reload);
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	run->reload_posted = false;
 	pthread_mutex_unlock(&eddyi_run_lock);
 	start_reload(run);
@@ -119,7 +119,7 @@ static void reload_app(struct eddy_app *app)
 
 static void for_all_handling(void (*fn)(struct eddy_app *app))
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	for (struct eddy_node *node = handling.next; node != &handling; node = node->next)
 		fn(eddy_of(node, struct eddy_app, handling));
 	pthread_mutex_unlock(&eddyi_run_lock);
@@ -129,7 +129,7 @@ static void restart_one(void)
 {
 	struct eddy_node *node;
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	node = handling.next;
 	while (node != &handling && !eddy_of(node, struct eddy_app, handling)->options.restart)
 		node = node->next;
@@ -170,7 +170,7 @@ static bool announce_loop(struct eddyi_worker *worker)
 {
 	unsigned stops;
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	worker->loop = eddy_loop_self();
 	stops = worker->run->stops;
 	if (stops)
@@ -183,7 +183,7 @@ static bool announce_loop(struct eddyi_worker *worker)
 
 static void forget_loop(struct eddyi_worker *worker)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	worker->loop = NULL;
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
@@ -263,8 +263,7 @@ static int serve(struct eddyi_worker *worker)
 
 static uint64_t load(const uint64_t *count)
 {
-	return (uint64_t)eddyi_outside_value("count",
-					     (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED));
+	return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
 static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *counts)
@@ -309,11 +308,10 @@ struct eddy_app_stats eddy_app_stats(const struct eddy_app *app)
 {
 	struct eddy_app_stats stats;
 
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	stats = app->run ? add_workers(app->before, app->run) : app->before;
 	pthread_mutex_unlock(&eddyi_run_lock);
-	stats.refused_bodies =
-		(uint64_t)eddyi_outside_value("count", (int64_t)atomic_load(&app->refused_bodies));
+	stats.refused_bodies = atomic_load(&app->refused_bodies);
 	return stats;
 }
 
@@ -413,7 +411,7 @@ static void close_run(struct eddyi_run *run)
 
 static void set_run(struct eddy_app *app, struct eddyi_run *run)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	if (!run)
 		keep_stats(app->run);
 	app->run = run;

@@ -67,7 +67,7 @@ void eddyi_run_stop(struct eddyi_run *run)
 
 void eddyi_run_stop_once(struct eddyi_run *run)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	if (!run->stops)
 		eddyi_run_stop(run);
 	pthread_mutex_unlock(&eddyi_run_lock);
@@ -83,12 +83,12 @@ void eddyi_app_stop(struct eddy_app *app)
 
 void eddy_app_shutdown(struct eddy_app *app)
 {
-	eddyi_lock(&eddyi_run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	eddyi_app_stop(app);
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
 bool eddy_app_is_draining(const struct eddy_app *app)
 {
-	return eddyi_outside_value("draining", atomic_load(&app->draining));
+	return atomic_load(&app->draining);
 }

@@ -44,7 +44,7 @@ static void probe(void)
 
 bool eddyi_ktls_is_there(void)
 {
-	eddyi_once(&once, probe);
+	pthread_once(&once, probe);
 	return there;
 }
 

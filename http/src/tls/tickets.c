@@ -82,10 +82,9 @@ static bool take_current(struct eddyi_tickets *tickets, uint64_t now_s,
 {
 	bool ok;
 
-	eddyi_lock(&tickets->lock);
+	pthread_mutex_lock(&tickets->lock);
 	expire(tickets, now_s);
-	ok = eddyi_outside_value("ticket key", tickets->current.made_s != 0) ||
-	     make(&tickets->current, now_s);
+	ok = tickets->current.made_s || make(&tickets->current, now_s);
 	*ret_key = tickets->current;
 	pthread_mutex_unlock(&tickets->lock);
 	return ok;
@@ -102,12 +101,12 @@ static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name,
 {
 	bool found = true;
 
-	eddyi_lock(&tickets->lock);
+	pthread_mutex_lock(&tickets->lock);
 	expire(tickets, now_s);
-	*ret_is_old = eddyi_outside_value("ticket key", is_named(&tickets->previous, name));
+	*ret_is_old = is_named(&tickets->previous, name);
 	if (*ret_is_old)
 		*ret_key = tickets->previous;
-	else if (eddyi_outside_value("ticket key", is_named(&tickets->current, name)))
+	else if (is_named(&tickets->current, name))
 		*ret_key = tickets->current;
 	else
 		found = false;
@@ -222,7 +221,7 @@ int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context
 {
 	struct eddyi_ticket_scope *scope;
 
-	eddyi_lock(&tickets->lock);
+	pthread_mutex_lock(&tickets->lock);
 	scope = find_scope(tickets, fingerprint);
 	pthread_mutex_unlock(&tickets->lock);
 	if (!scope || wolfSSL_CTX_set_TicketEncCb(context, answer) != WOLFSSL_SUCCESS ||
@@ -244,7 +243,7 @@ int eddyi_tickets_save(struct eddyi_tickets *tickets)
 	if (fd < 0)
 		return -errno;
 	memcpy(saved.version, version, sizeof(version));
-	eddyi_lock(&tickets->lock);
+	pthread_mutex_lock(&tickets->lock);
 	expire(tickets, now_in_seconds());
 	saved.current = tickets->current;
 	saved.previous = tickets->previous;
@@ -267,7 +266,7 @@ int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 		return -errno;
 	fits = len == sizeof(saved) && memcmp(saved.version, version, sizeof(version)) == 0;
 	if (fits) {
-		eddyi_lock(&tickets->lock);
+		pthread_mutex_lock(&tickets->lock);
 		tickets->current = saved.current;
 		tickets->previous = saved.previous;
 		pthread_mutex_unlock(&tickets->lock);

@@ -51,7 +51,7 @@ static void init_library(void)
 
 bool eddyi_tls_init(void)
 {
-	eddyi_once(&once, init_library);
+	pthread_once(&once, init_library);
 	return ready;
 }
 
@@ -211,14 +211,14 @@ int eddyi_tls_setup_load(void *arg)
 		eddy_error("eddy::tls", "TLS can't be used: %s", mistake);
 		return -EINVAL;
 	}
-	eddyi_once(&named, name_library);
+	pthread_once(&named, name_library);
 	/* Serialize, so that older files don't replace newer ones. */
-	eddyi_lock(&setup->loading);
+	pthread_mutex_lock(&setup->loading);
 	loaded = load_all(setup);
 	if (loaded) {
 		setup->is_quick = setup->options.client_certs == EDDY_TLS_CLIENT_CERTS_NONE &&
 				  are_quick(loaded);
-		eddyi_lock(&setup->lock);
+		pthread_mutex_lock(&setup->lock);
 		old = setup->credentials;
 		setup->credentials = loaded;
 		pthread_mutex_unlock(&setup->lock);
@@ -258,7 +258,7 @@ static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, const struct e
 	unsigned best = 0;
 	WOLFSSL_CTX *context;
 
-	eddyi_lock(&setup->lock);
+	pthread_mutex_lock(&setup->lock);
 	credentials = setup->credentials;
 	context = credentials->all[0].context;
 	for (size_t i = 0; i < credentials->count; i++) {

@@ -75,7 +75,7 @@ static struct eddyi_ws_stream *borrow(const struct eddyi_ws_deflate *deflate)
 {
 	struct eddyi_ws_stream *spare = NULL;
 
-	eddyi_once(&once, make_spares);
+	pthread_once(&once, make_spares);
 	if (has_spares)
 		spare = pthread_getspecific(spares[deflate->inflates]);
 	if (!spare || spare->of.side.bits != deflate->side.bits ||

@@ -103,7 +103,7 @@ int eddy_ws_room_send(struct eddy_ws_room *room, enum eddy_ws_type type, struct 
 	if (__atomic_load_n(&room->packers, __ATOMIC_RELAXED))
 		message->packed = pack(room, frame, bytes);
 	max = room->options.lag_max;
-	eddyi_lock(&room->fanout.lock);
+	pthread_mutex_lock(&room->fanout.lock);
 	r = eddyi_fanout_held(&room->fanout) > max ?
 		    -ENOBUFS :
 		    eddyi_fanout_send(&room->fanout, message, message->len);

@@ -112,7 +112,7 @@ EDDY_API struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop);
 struct eddy_message {
 	struct eddy_message *next;
 	void (*deliver)(struct eddy_message *message);
-	uint64_t origin; /* of eddy: names the message in a recording */
+	bool is_recorded; /* of eddy: posted by a thread that a recording knows */
 };
 
 /* Post `message` to `loop`. Any thread may call it. Never suspends, never fails. The loop must

@@ -27,8 +27,7 @@ void eddyi_figure_add(struct eddyi_figure *figure, int64_t by)
 
 uint64_t eddyi_figure_read(const struct eddyi_figure *figure)
 {
-	return (uint64_t)eddyi_outside_value("figure", (int64_t)__atomic_load_n(&figure->count,
-										__ATOMIC_RELAXED));
+	return __atomic_load_n(&figure->count, __ATOMIC_RELAXED);
 }
 
 const struct eddyi_figure *eddyi_figure_next(const struct eddyi_figure *figure)

@@ -14,7 +14,7 @@ void eddyi_thread_signals(sigset_t *ret_set)
 		sigdelset(ret_set, faults[i]);
 }
 
-int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *))
+int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *arg), void *arg)
 {
 	sigset_t set, before;
 	pthread_attr_t attr;
@@ -24,7 +24,7 @@ int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *))
 	pthread_attr_setguardsize(&attr, GUARD_SIZE);
 	eddyi_thread_signals(&set);
 	pthread_sigmask(SIG_SETMASK, &set, &before);
-	r = pthread_create(ret_thread, &attr, fn, NULL);
+	r = pthread_create(ret_thread, &attr, fn, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return -r;

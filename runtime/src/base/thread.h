@@ -9,6 +9,6 @@
 void eddyi_thread_signals(sigset_t *ret_set);
 
 /* Start a thread with these signals blocked. Return: 0, -errno: -EAGAIN if there are too many. */
-int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *));
+int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *arg), void *arg);
 
 #endif

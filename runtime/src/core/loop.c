@@ -128,7 +128,7 @@ __attribute__((used)) struct eddyi_registry {
 
 void eddyi_registry_add(struct eddy_loop *loop)
 {
-	eddyi_lock(&eddyi_registry.lock);
+	pthread_mutex_lock(&eddyi_registry.lock);
 	loop->id = ++eddyi_registry.last_id;
 	eddy_list_append(&eddyi_registry.loops, &loop->registered);
 	pthread_mutex_unlock(&eddyi_registry.lock);

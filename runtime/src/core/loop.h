@@ -3,7 +3,6 @@
 #define EDDYI_LOOP_H
 
 #include "base/panic.h"
-#include "recorded.h"
 #include "stack.h"
 #include "switch.h"
 
@@ -202,17 +201,6 @@ void eddyi_message_begin(struct eddy_loop *loop);
 
 /* Deliver all posted messages, the oldest first. */
 void eddyi_message_deliver_all(struct eddy_loop *loop);
-
-/* Take all posted messages without delivering them. Return: the oldest. */
-struct eddy_message *eddyi_message_take_all(struct eddy_loop *loop);
-
-/* Whether there are messages to deliver. */
-static inline bool eddyi_message_is_there(struct eddy_loop *loop)
-{
-	if (eddyi_is_replay())
-		return eddyi_replay_has_messages();
-	return atomic_load_explicit(&loop->messages, memory_order_relaxed);
-}
 
 /* ---- all loops of the process, for reports and debuggers ---- */
 

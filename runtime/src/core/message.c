@@ -11,12 +11,28 @@
 #include "executor.h"
 #include "loop.h"
 #include "op.h"
-#include "recorded.h"
 
-struct eddy_message *eddyi_message_take_all(struct eddy_loop *loop)
+#include <eddy/internal/outside.h>
+
+static void deliver(struct eddy_loop *loop, struct eddy_message *message)
 {
-	struct eddy_message *newest = atomic_exchange(&loop->messages, NULL), *oldest = NULL;
+	struct eddyi_track *track = eddyi_track;
 
+	/* A replay has no messages of threads without a track. */
+	if (EDDYI_HAS_TRACK && !message->is_recorded)
+		eddyi_track = NULL;
+	else
+		eddyi_count(loop->stats.messages, 1);
+	message->deliver(message);
+	eddyi_track = track;
+}
+
+void eddyi_message_deliver_all(struct eddy_loop *loop)
+{
+	struct eddy_message *newest, *oldest = NULL;
+
+	eddyi_loop_unstick(loop);
+	newest = atomic_exchange(&loop->messages, NULL);
 	while (newest) {
 		struct eddy_message *next = newest->next;
 
@@ -24,47 +40,19 @@ struct eddy_message *eddyi_message_take_all(struct eddy_loop *loop)
 		oldest = newest;
 		newest = next;
 	}
-	return oldest;
-}
-
-static void deliver(struct eddy_message *message)
-{
-	struct eddyi_track *track = eddyi_track;
-
-	if (message->origin == EDDYI_ORIGIN_NONE)
-		eddyi_track = NULL;
-	message->deliver(message);
-	eddyi_track = track;
-}
-
-void eddyi_message_deliver_all(struct eddy_loop *loop)
-{
-	struct eddy_message *oldest;
-
-	eddyi_loop_unstick(loop);
-	oldest = eddyi_message_take_all(loop);
-	if (EDDYI_HAS_TRACK)
-		oldest = eddyi_recorded_messages(loop, oldest);
 	while (oldest) {
 		struct eddy_message *next = oldest->next;
 
-		eddyi_count(loop->stats.messages, oldest->origin != EDDYI_ORIGIN_NONE);
-		deliver(oldest);
+		deliver(loop, oldest);
 		oldest = next;
 	}
 }
 
 void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 {
-	eddyi_loop_post_from(loop, message,
-			     EDDYI_HAS_TRACK ? eddyi_recorded_origin() : EDDYI_ORIGIN_FOREIGN);
-}
-
-void eddyi_loop_post_from(struct eddy_loop *loop, struct eddy_message *message, uint64_t origin)
-{
 	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
 
-	message->origin = origin;
+	message->is_recorded = EDDYI_HAS_TRACK;
 	atomic_fetch_add(&loop->posting, 1);
 	do
 		message->next = head;

@@ -1,6 +1,7 @@
 /* Chooses the executor of a loop, and explains why a ring can't be created, with the command that helps. */
 #include "core/executor.h"
 #include "core/loop.h"
+#include "core/recorded.h"
 #include "chaos/chaos.h"
 #include "base/seccomp.h"
 

@@ -4,7 +4,6 @@
 #include "core/loop.h"
 #include "core/wait.h"
 
-#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@ static void deliver(struct eddy_message *message)
 {
 	struct eddyi_job *job = eddy_of(message, struct eddyi_job, message);
 
-	eddyi_wake(job->waiter, (int)eddyi_outside_value("job", job->result));
+	eddyi_wake(job->waiter, job->result);
 }
 
 static void call(void *arg)
@@ -41,19 +40,6 @@ static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 	return r;
 }
 
-/* Return: 0; -errno as of eddyi_offload_submit(). */
-static int submit(struct eddyi_job *job)
-{
-	int r;
-
-	if (EDDYI_HAS_TRACK)
-		eddyi_recorded_submit(job);
-	r = (int)eddyi_outside_act("job queued", eddyi_offload_submit(job));
-	if (EDDYI_HAS_TRACK && r < 0)
-		eddyi_recorded_forget(job);
-	return r;
-}
-
 struct awaited {
 	struct eddyi_waiter waiter;
 	struct eddyi_job job;
@@ -64,11 +50,8 @@ static void take_back(struct eddyi_waiter *waiter)
 {
 	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
 
-	if (!eddyi_outside_act("job recalled", eddyi_offload_take_back(&awaited->job)))
-		return;
-	if (EDDYI_HAS_TRACK)
-		eddyi_recorded_forget(&awaited->job);
-	eddyi_wake(waiter, -ECANCELED);
+	if (eddyi_offload_take_back(&awaited->job))
+		eddyi_wake(waiter, -ECANCELED);
 }
 
 static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_fn *fn, void *arg)
@@ -91,7 +74,7 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 	if (task->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = task->scope;
-	if (submit(&awaited.job) < 0)
+	if (eddyi_offload_submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
 }
@@ -117,11 +100,7 @@ static void give_up(struct eddyi_waiter *waiter)
 {
 	struct detached *detached = eddy_of(waiter, struct detached, waiter);
 
-	detached->given_up = eddyi_outside_act(
-		"job dropped", eddyi_offload_give_up(detached->job, &detached->taken_back));
-	detached->taken_back = eddyi_outside_value("job recalled", detached->taken_back);
-	if (EDDYI_HAS_TRACK && detached->given_up)
-		eddyi_recorded_give_up(detached->job, detached->taken_back);
+	detached->given_up = eddyi_offload_give_up(detached->job, &detached->taken_back);
 	/* Otherwise the result is already on its way. */
 	if (detached->given_up)
 		eddyi_wake(waiter, -ECANCELED);
@@ -151,7 +130,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	r = submit(job);
+	r = eddyi_offload_submit(job);
 	if (r == -EAGAIN) {
 		free(job);
 		return r;

@@ -2,6 +2,7 @@
 
 #include "core/fault.h"
 #include "core/loop.h"
+#include "core/recorded.h"
 #include "core/scope.h"
 #include "base/thread.h"
 
@@ -110,10 +111,19 @@ static struct eddyi_job *take_job(void)
 	return oldest;
 }
 
-static int call_fn(struct eddyi_job *job)
+/* Lock held; it is released meanwhile. */
+static void run_job(struct eddyi_job *job)
 {
 	const struct eddyi_job_observer *observed = atomic_load(&observer);
+	enum eddyi_job_kind kind = job->kind;
+	struct eddy_loop *loop;
+	bool given_up;
 	int result;
+
+	pool.running[kind]++;
+	pool.begun += kind != EDDYI_JOB_FILE;
+	pool.short_begun += kind == EDDYI_JOB_SHORT;
+	pthread_mutex_unlock(&pool.lock);
 
 	eddyi_lent_scope = job->scope;
 	if (observed)
@@ -126,35 +136,6 @@ static int call_fn(struct eddyi_job *job)
 	if (observed)
 		observed->ended(job);
 	eddyi_lent_scope = NULL;
-	return result;
-}
-
-void eddyi_offload_run_here(struct eddyi_job *job)
-{
-	job->result = call_fn(job);
-	job->done = true;
-	eddy_loop_post(job->loop, &job->message);
-}
-
-/* Lock held; it is released meanwhile. */
-static void run_job(struct eddyi_job *job)
-{
-	enum eddyi_job_kind kind = job->kind;
-	uint64_t origin = kind == EDDYI_JOB_FILE ? EDDYI_ORIGIN_NONE : EDDYI_ORIGIN_FOREIGN;
-	struct eddy_loop *loop;
-	bool given_up;
-	int result;
-
-	pool.running[kind]++;
-	pool.begun += kind != EDDYI_JOB_FILE;
-	pool.short_begun += kind == EDDYI_JOB_SHORT;
-	pthread_mutex_unlock(&pool.lock);
-
-	eddyi_track = job->track;
-	result = call_fn(job);
-	if (EDDYI_HAS_TRACK)
-		origin = eddyi_recorded_origin();
-	eddyi_track = NULL;
 
 	pthread_mutex_lock(&pool.lock);
 	job->result = result;
@@ -165,13 +146,11 @@ static void run_job(struct eddyi_job *job)
 	pool.ending++;
 	pthread_mutex_unlock(&pool.lock);
 
-	if (EDDYI_CAN_RECORD && job->track)
-		eddyi_recorded_job_ended(job, given_up);
 	if (given_up) {
 		job->destroy(job->arg);
 		free(job);
 	} else {
-		eddyi_loop_post_from(loop, &job->message, origin);
+		eddy_loop_post(loop, &job->message);
 	}
 	pthread_mutex_lock(&pool.lock);
 	pool.ending--;
@@ -195,7 +174,8 @@ static void begin_thread(void)
 
 static void *thread_main(void *arg)
 {
-	(void)arg;
+	if (EDDYI_CAN_RECORD && arg)
+		eddyi_recorded_thread_begin(arg);
 	give_way();
 	begin_thread();
 	pthread_mutex_lock(&pool.lock);
@@ -205,7 +185,7 @@ static void *thread_main(void *arg)
 		if (job)
 			run_job(job);
 		else
-			pthread_cond_wait(&pool.wanted, &pool.lock);
+			eddyi_cond_wait(&pool.wanted, &pool.lock);
 	}
 	return NULL;
 }
@@ -232,9 +212,13 @@ static void *file_thread_main(void *arg)
 /* Lock held. */
 static void start_thread(void *(*fn)(void *arg), unsigned *count)
 {
+	struct eddyi_track *track = NULL;
 	pthread_t thread;
 
-	if (eddyi_thread_start(&thread, fn) < 0)
+	/* Jobs for files are those of an executor, which a replay does not have. */
+	if (EDDYI_HAS_TRACK && fn == thread_main)
+		track = eddyi_recorded_thread();
+	if (eddyi_thread_start(&thread, fn, track) < 0)
 		return;
 	pthread_detach(thread);
 	++*count;
@@ -299,7 +283,7 @@ int eddyi_offload_submit(struct eddyi_job *job)
 	if (observed)
 		observed->queued(job);
 	pthread_mutex_lock(&pool.lock);
-	if (!pool.long_max)
+	if (job->kind != EDDYI_JOB_FILE && !pool.long_max)
 		pool.long_max = default_threads();
 	if (job->kind != EDDYI_JOB_FILE && has_queued(0) &&
 	    pool.threads < pool.long_max + (job->kind == EDDYI_JOB_SHORT))
@@ -365,21 +349,6 @@ bool eddyi_offload_is_busy(void)
 	return is_busy;
 }
 
-static void learn(struct eddy_offload_stats *stats)
-{
-#define LEARN(field)                                                                               \
-	stats->field = (__typeof__(stats->field))eddyi_outside_value(#field, (int64_t)stats->field)
-	LEARN(threads);
-	LEARN(running);
-	LEARN(queued);
-	LEARN(begun);
-	LEARN(refused);
-	LEARN(short_running);
-	LEARN(short_queued);
-	LEARN(short_begun);
-#undef LEARN
-}
-
 struct eddy_offload_stats eddy_offload_stats(void)
 {
 	struct eddy_offload_stats stats;
@@ -396,8 +365,6 @@ struct eddy_offload_stats eddy_offload_stats(void)
 		.short_begun = pool.short_begun,
 	};
 	pthread_mutex_unlock(&pool.lock);
-	if (EDDYI_HAS_TRACK)
-		learn(&stats);
 	return stats;
 }
 

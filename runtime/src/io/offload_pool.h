@@ -58,8 +58,6 @@ struct eddyi_job {
 	int result;
 	bool done;
 	struct eddyi_job_trace traced;
-	struct eddyi_track *track;    /* its own, of a recording or replay; NULL: none */
-	struct eddyi_job *next_unrun; /* of a replay */
 };
 
 struct eddyi_job_observer {
@@ -76,9 +74,6 @@ void eddyi_offload_observe(const struct eddyi_job_observer *observer);
  * inside and outside the queue.
  * Return: 0; -EAGAIN if the queue is full; -ENOENT if there is no thread to run it. */
 int eddyi_offload_submit(struct eddyi_job *job);
-
-/* Run a job on this thread, as a thread of the pool does. */
-void eddyi_offload_run_here(struct eddyi_job *job);
 
 /* Let up to this many threads run jobs of EDDYI_JOB_FILE, which are not in the statistics. The largest number
  * counts. */

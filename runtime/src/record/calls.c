@@ -3,6 +3,8 @@
 
 #include "entries.h"
 
+#include "core/loop.h"
+
 #include <string.h>
 #include <sys/param.h>
 #include <sys/un.h>
@@ -13,6 +15,53 @@
 		eddyi_track = NULL;                                                                \
 		__VA_ARGS__;                                                                       \
 		eddyi_track = track;                                                               \
+	} while (0)
+
+static bool is_file(struct eddyi_track *track, int fd)
+{
+	struct stat st;
+	int r;
+
+	DIRECTLY(r = fstat(fd, &st));
+	return r == 0 && S_ISREG(st.st_mode);
+}
+
+/* Whether a call may take long, or wait for another thread: a job lets others run meanwhile. */
+static bool gives_turn(struct eddyi_track *track)
+{
+	if (eddyi_this_loop)
+		return false;
+	switch (track->kind) {
+	case EDDYI_EVENT_poll:
+	case EDDYI_EVENT_connect:
+	case EDDYI_EVENT_accept4:
+	case EDDYI_EVENT_recv:
+	case EDDYI_EVENT_flock:
+	case EDDYI_EVENT_fsync:
+	case EDDYI_EVENT_fdatasync:
+	case EDDYI_EVENT_waitid:
+	case EDDYI_EVENT_nanosleep:
+	case EDDYI_EVENT_getaddrinfo:
+		return true;
+	case EDDYI_EVENT_read:
+	case EDDYI_EVENT_readv:
+		return eddyi_learn(track, !eddyi_replays && !is_file(track, (int)track->first));
+	default:
+		return false;
+	}
+}
+
+/* The same, which a replay leaves out. */
+#define OUTSIDE(...)                                                                               \
+	do {                                                                                       \
+		bool gives = gives_turn(track);                                                    \
+                                                                                                   \
+		if (gives)                                                                         \
+			eddyi_turn_give(track);                                                    \
+		if (!eddyi_replays)                                                                \
+			DIRECTLY(__VA_ARGS__);                                                     \
+		if (gives)                                                                         \
+			eddyi_turn_take(track);                                                    \
 	} while (0)
 
 int64_t eddyi_value_recorded(const char *what, int64_t value)
@@ -34,7 +83,7 @@ uint64_t eddyi_clock_recorded(int clock)
 
 	eddyi_event_begin(track, EDDYI_EVENT_CLOCK);
 	eddyi_issue(track, (unsigned)clock);
-	if (track->state != EDDYI_TRACK_REPLAYED) {
+	if (!eddyi_replays) {
 		DIRECTLY(clock_gettime(clock, &at));
 		now = (uint64_t)at.tv_sec * EDDY_SECOND + (uint64_t)at.tv_nsec;
 	}
@@ -48,7 +97,7 @@ uint64_t eddyi_clock_seen_recorded(void)
 	struct eddyi_track *track = eddyi_track;
 	uint64_t now = track->clocks[CLOCK_MONOTONIC];
 
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(now = eddyi_clock(CLOCK_MONOTONIC));
 	return now;
 }
@@ -60,7 +109,7 @@ int eddyi_random_recorded(void *bytes, size_t len, unsigned flags)
 
 	eddyi_event_begin(track, EDDYI_EVENT_RANDOM);
 	eddyi_issue(track, len);
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(r = eddyi_random(bytes, len, flags));
 	r = (int)eddyi_learn_signed(track, r);
 	if (r == 0)
@@ -116,7 +165,7 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 		int64_t r = 0;                                                                     \
                                                                                                    \
 		eddyi_event_begin(track, EDDYI_EVENT_##call);                                      \
-		issued if (track->state != EDDYI_TRACK_REPLAYED) DIRECTLY(r = direct);             \
+		issued OUTSIDE(r = direct);                                                        \
 		r = learn_result(track, r);                                                        \
 		if (r >= 0) {                                                                      \
 			learned                                                                    \
@@ -149,27 +198,22 @@ void eddyi_replay_print(int fd, const void *bytes, int64_t len)
 	}
 }
 
-/* A replay prints, in the order of all threads. */
+/* A replay prints. */
 ssize_t eddyi_write_recorded(int fd, const void *buf, size_t len)
 {
-	static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;
 	bool prints = fd == STDOUT_FILENO || fd == STDERR_FILENO;
 	struct eddyi_track *track = eddyi_track;
 	int64_t r = 0;
 
-	if (prints)
-		eddyi_lock_recorded(&printing);
 	eddyi_event_begin(track, EDDYI_EVENT_write);
 	eddyi_issue(track, (uint64_t)fd);
 	eddyi_issue_bytes(track, buf, len);
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(r = write(fd, buf, len));
 	r = learn_result(track, r);
-	if (prints && track->state == EDDYI_TRACK_REPLAYED)
+	if (prints && eddyi_replays)
 		eddyi_replay_print(fd, buf, r);
 	eddyi_event_end(track);
-	if (prints)
-		pthread_mutex_unlock(&printing);
 	return r;
 }
 
@@ -182,7 +226,7 @@ char *eddyi_realpath_recorded(const char *path, char *ret_path)
 
 	eddyi_event_begin(track, EDDYI_EVENT_realpath);
 	eddyi_issue_text(track, path);
-	if (track->state != EDDYI_TRACK_REPLAYED) {
+	if (!eddyi_replays) {
 		DIRECTLY(found = realpath(path, ret_path));
 		r = found ? (int64_t)strlen(found) : -1;
 	}
@@ -207,7 +251,7 @@ void *eddyi_mmap_recorded(void *at, size_t len, int access, int flags, int fd, o
 	eddyi_issue(track, len);
 	eddyi_issue(track, (uint64_t)fd);
 	eddyi_issue(track, (uint64_t)offset);
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(found = mmap(at, len, access, flags, fd, offset));
 	if (learn_result(track, found == MAP_FAILED ? -1 : 0) < 0)
 		found = MAP_FAILED;
@@ -224,7 +268,7 @@ struct listed {
 
 static DIR *learn_list(struct eddyi_track *track, DIR *dir)
 {
-	if (learn_result(track, dir || track->state == EDDYI_TRACK_REPLAYED ? 0 : -1) < 0)
+	if (learn_result(track, dir || eddyi_replays ? 0 : -1) < 0)
 		dir = NULL;
 	else if (!dir)
 		dir = calloc(1, sizeof(struct listed));
@@ -239,7 +283,7 @@ DIR *eddyi_opendir_recorded(const char *path)
 
 	eddyi_event_begin(track, EDDYI_EVENT_opendir);
 	eddyi_issue_text(track, path);
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(dir = opendir(path));
 	return learn_list(track, dir);
 }
@@ -251,7 +295,7 @@ DIR *eddyi_fdopendir_recorded(int fd)
 
 	eddyi_event_begin(track, EDDYI_EVENT_fdopendir);
 	eddyi_issue(track, (uint64_t)fd);
-	if (track->state != EDDYI_TRACK_REPLAYED)
+	if (!eddyi_replays)
 		DIRECTLY(dir = fdopendir(fd));
 	return learn_list(track, dir);
 }
@@ -265,7 +309,7 @@ struct dirent *eddyi_readdir_recorded(DIR *dir)
 	int64_t r = 0;
 
 	eddyi_event_begin(track, EDDYI_EVENT_readdir);
-	is_replayed = track->state == EDDYI_TRACK_REPLAYED;
+	is_replayed = eddyi_replays;
 	if (is_replayed) {
 		entry = &((struct listed *)dir)->entry;
 	} else {
@@ -296,7 +340,7 @@ int eddyi_closedir_recorded(DIR *dir)
 	int r = 0;
 
 	eddyi_event_begin(track, EDDYI_EVENT_closedir);
-	if (track->state == EDDYI_TRACK_REPLAYED)
+	if (eddyi_replays)
 		free(dir);
 	else
 		DIRECTLY(r = closedir(dir));
@@ -341,11 +385,10 @@ int eddyi_getaddrinfo_recorded(const char *host, const char *port, const struct 
 	int r = 0;
 
 	eddyi_event_begin(track, EDDYI_EVENT_getaddrinfo);
-	is_replayed = track->state == EDDYI_TRACK_REPLAYED;
+	is_replayed = eddyi_replays;
 	eddyi_issue_text(track, host);
 	eddyi_issue_text(track, port);
-	if (!is_replayed)
-		DIRECTLY(r = getaddrinfo(host, port, hints, ret_found));
+	OUTSIDE(r = getaddrinfo(host, port, hints, ret_found));
 	r = (int)eddyi_learn_signed(track, r);
 	errno = (int)eddyi_learn(track, r == EAI_SYSTEM ? (uint64_t)errno : 0);
 	if (r == 0 && !is_replayed)

@@ -147,7 +147,7 @@ void eddyi_issue_entry(struct eddyi_track *track, const struct io_uring_sqe *sqe
 		eddyi_issue(track, (uint32_t)sqe->splice_fd_in);
 		eddyi_issue(track, sqe->splice_off_in);
 	}
-	if (target)
+	if (eddyi_entry_names_another(sqe))
 		eddyi_issue(track, target);
 	issue_memory(track, sqe);
 }
@@ -184,8 +184,7 @@ void eddyi_learn_completion(struct eddyi_track *track, const struct io_uring_sqe
 					  picked ? (size_t)result : MIN((size_t)result, sqe->len));
 		break;
 	case IORING_OP_WRITE:
-		if (track->state == EDDYI_TRACK_REPLAYED &&
-		    (sqe->fd == STDOUT_FILENO || sqe->fd == STDERR_FILENO))
+		if (eddyi_replays && (sqe->fd == STDOUT_FILENO || sqe->fd == STDERR_FILENO))
 			eddyi_replay_print(sqe->fd, at, result);
 		break;
 	case IORING_OP_READV:

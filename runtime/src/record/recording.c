@@ -46,8 +46,6 @@ static struct {
 	atomic_uint chunks;
 	atomic_bool ending;  /* the writer leaves the file to who set it */
 	atomic_bool writing; /* a block is being written */
-	_Atomic(struct eddyi_track *) tracks;
-	atomic_uint threads; /* besides the main thread */
 	atomic_flag ended;
 } ours = { .fd = -1, .ended = ATOMIC_FLAG_INIT };
 
@@ -139,13 +137,20 @@ static size_t count(char *const *list)
 
 struct eddyi_chunk *eddyi_recording_chunk(void)
 {
+	struct eddyi_track *track = eddyi_track;
 	struct eddyi_chunk *chunk;
 
+	eddyi_track = NULL;
 	while (atomic_load(&ours.chunks) >= CHUNKS_MAX && !atomic_load(&ours.ending))
 		usleep(100);
-	chunk = malloc(sizeof(*chunk));
-	if (!chunk)
+	eddyi_track = track;
+	if (atomic_load(&ours.ending))
 		return NULL;
+	chunk = malloc(sizeof(*chunk));
+	if (!chunk) {
+		eddyi_recording_fail(-ENOMEM);
+		return NULL;
+	}
 	chunk->next = NULL;
 	atomic_init(&chunk->len, 0);
 	atomic_init(&chunk->is_full, false);
@@ -165,13 +170,10 @@ void eddyi_recording_wake(void)
 	sem_post(&ours.wanted);
 }
 
-/* Stop recording in all threads. Their tracks stay, as they may be in use. */
 void eddyi_recording_fail(int error)
 {
 	if (atomic_exchange(&ours.ending, true))
 		return;
-	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next)
-		track->state = EDDYI_TRACK_ENDED;
 	say("eddy: the recording %s ends here, and the program goes on: %s", ours.path,
 	    strerror(-error));
 }
@@ -202,8 +204,7 @@ static int write_tracks(bool pack)
 {
 	int r = 0;
 
-	for (struct eddyi_track *track = atomic_load(&ours.tracks); track && r == 0;
-	     track = track->next)
+	for (struct eddyi_track *track = eddyi_turns_tracks(); track && r == 0; track = track->next)
 		r = write_track(track, pack);
 	return r;
 }
@@ -285,7 +286,7 @@ static void begin_recording(void)
 	signal(SIGXFSZ, SIG_IGN);
 	write_program();
 	sem_init(&ours.wanted, 0, 0);
-	if (eddyi_thread_start(&ours.thread, writer_main) < 0)
+	if (eddyi_thread_start(&ours.thread, writer_main, NULL) < 0)
 		refuse(EXIT_FAILURE, "EDDY_RECORD: a thread can't be started");
 }
 
@@ -293,8 +294,6 @@ static void begin_recording(void)
 
 bool eddyi_recording_next_block(struct eddyi_track *track)
 {
-	if (track->job)
-		return false;
 	free(track->unpacked);
 	track->unpacked = NULL;
 	track->at = track->end = NULL;
@@ -315,141 +314,6 @@ bool eddyi_recording_next_block(struct eddyi_track *track)
 		return true;
 	}
 	return false;
-}
-
-/* ---- several threads ---- */
-
-#define WAIT_US 20
-#define STUCK_US 200000   /* all wait: for events behind the end */
-#define OTHERS_US 5000000 /* limit of the time that others have at the end */
-
-static _Atomic uint64_t turn;
-
-/* Whether the order of this track's events among the events of other threads is recorded. The order of a job's events is
- * not: a replay runs the job later. */
-static bool has_turns(const struct eddyi_track *track)
-{
-	return !track->job;
-}
-
-static bool is_my_turn(void *mine)
-{
-	return atomic_load(&turn) == *(uint64_t *)mine;
-}
-
-void eddyi_turn_begin(struct eddyi_track *track)
-{
-	uint64_t mine;
-
-	if (!has_turns(track))
-		return;
-	mine = eddyi_learn(track,
-			   track->state == EDDYI_TRACK_REPLAYED ? 0 : atomic_fetch_add(&turn, 1));
-	if (track->state == EDDYI_TRACK_REPLAYED)
-		eddyi_replay_await(track, is_my_turn, &mine);
-}
-
-void eddyi_turn_end(struct eddyi_track *track)
-{
-	if (track->state == EDDYI_TRACK_REPLAYED && has_turns(track))
-		atomic_fetch_add(&turn, 1);
-}
-
-void eddyi_lock_recorded(pthread_mutex_t *lock)
-{
-	struct eddyi_track *track = eddyi_track;
-
-	if (!has_turns(track)) {
-		pthread_mutex_lock(lock);
-		return;
-	}
-	eddyi_event_begin(track, EDDYI_EVENT_LOCK);
-	if (track->state != EDDYI_TRACK_REPLAYED)
-		pthread_mutex_lock(lock);
-	eddyi_turn_begin(track);
-	if (track->state == EDDYI_TRACK_REPLAYED)
-		pthread_mutex_lock(lock);
-	eddyi_turn_end(track);
-	eddyi_event_end(track);
-}
-
-void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void))
-{
-	/* A function may have others called once. */
-	static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
-	eddyi_lock_recorded(&lock);
-	pthread_once(once, fn);
-	pthread_mutex_unlock(&lock);
-}
-
-struct eddyi_track *eddyi_recorded_thread(void)
-{
-	struct eddyi_track *track;
-
-	if (eddyi_track->state != EDDYI_TRACK_RECORDED &&
-	    eddyi_track->state != EDDYI_TRACK_REPLAYED)
-		return NULL;
-	track = eddyi_track_make(eddyi_track->state, atomic_fetch_add(&ours.threads, 1) + 1);
-	eddyi_assert(track, "out of memory in a recording or replay");
-	track->next = atomic_load(&ours.tracks);
-	while (!atomic_compare_exchange_weak(&ours.tracks, &track->next, track))
-		;
-	return track;
-}
-
-void eddyi_recorded_thread_ended(void)
-{
-	atomic_store(&eddyi_track->progress, EDDYI_AT_END);
-	eddyi_track = NULL;
-}
-
-/* Get the least progress of all threads. */
-static enum eddyi_progress least_progress(void)
-{
-	enum eddyi_progress least = EDDYI_AT_END;
-
-	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next) {
-		enum eddyi_progress of_track = atomic_load(&track->progress);
-
-		least = of_track < least ? of_track : least;
-	}
-	return least;
-}
-
-static _Noreturn void end_replay(void);
-
-void eddyi_replay_await(struct eddyi_track *track, bool (*is_true)(void *arg), void *arg)
-{
-	unsigned stuck_us = 0;
-
-	if (is_true(arg))
-		return;
-	atomic_store(&track->progress, EDDYI_WAITS);
-	while (!is_true(arg)) {
-		usleep(WAIT_US);
-		stuck_us = least_progress() == EDDYI_RUNS ? 0 : stuck_us + WAIT_US;
-		if (stuck_us > STUCK_US)
-			end_replay();
-	}
-	atomic_store(&track->progress, EDDYI_RUNS);
-}
-
-/* Let the other threads come to the end of the recording, or to where they wait for one that has. */
-static void await_others(struct eddyi_track *own)
-{
-	unsigned stuck_us = 0;
-
-	if (own)
-		atomic_store(&own->progress, EDDYI_AT_END);
-	for (unsigned us = 0; us < OTHERS_US && stuck_us < STUCK_US; us += WAIT_US) {
-		enum eddyi_progress least = least_progress();
-
-		if (least == EDDYI_AT_END)
-			return;
-		stuck_us = least == EDDYI_RUNS ? 0 : stuck_us + WAIT_US;
-		usleep(WAIT_US);
-	}
 }
 
 /* ---- begin ---- */
@@ -587,10 +451,10 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 		begin_replay();
 	else
 		begin_recording();
-	track = eddyi_track_make(replay ? EDDYI_TRACK_REPLAYED : EDDYI_TRACK_RECORDED, 0);
+	track = eddyi_track_make();
 	if (!track)
 		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
-	atomic_store(&ours.tracks, track);
+	eddyi_turns_add(track);
 	pthread_atfork(NULL, NULL, in_child);
 	eddyi_at_panic(last);
 	watch_crashes();
@@ -604,10 +468,10 @@ static void sum_up(uint64_t *ret_events, uint64_t *ret_hash)
 {
 	uint64_t events = 0, hash = 0;
 
-	for (struct eddyi_track *track = atomic_load(&ours.tracks); track; track = track->next) {
-		const uint64_t pair[2] = { track->number, track->hash };
+	for (struct eddyi_track *track = eddyi_turns_tracks(); track; track = track->next) {
+		const uint64_t pair[2] = { track->number, track->done_hash };
 
-		events += track->events;
+		events += track->done_events;
 		hash += eddyi_digest(pair, sizeof(pair));
 	}
 	*ret_events = events;
@@ -635,14 +499,11 @@ static bool is_early; /* a replay ends before the recording */
 static void finish(int signo)
 {
 	struct eddyi_recording_end end = { .signal = (uint32_t)signo };
-	struct eddyi_track *own = eddyi_track;
 	bool had_failed;
 
-	if (!atomic_load(&ours.tracks) || atomic_flag_test_and_set(&ours.ended))
+	if (!eddyi_turns_tracks() || atomic_flag_test_and_set(&ours.ended))
 		return;
 	eddyi_track = NULL;
-	if (eddyi_replays && !is_early)
-		await_others(own);
 	had_failed = atomic_exchange(&ours.ending, true);
 	sum_up(&end.events, &end.hash);
 	if (!eddyi_replays && !had_failed)
@@ -667,7 +528,7 @@ void eddyi_replay_exit(int status, const char *text)
 	_exit(status);
 }
 
-static _Noreturn void end_replay(void)
+void eddyi_replay_end(void)
 {
 	int signo = (int)ours.read.end.signal;
 
@@ -677,28 +538,16 @@ static _Noreturn void end_replay(void)
 			EDDYI_REPLAY_REFUSED,
 			"eddy: the recording ends here: the recorded process was killed, or "
 			"its disk was full");
+	if (!signo)
+		eddyi_replay_exit(EDDYI_REPLAY_DIVERGED,
+				  "eddy: the replay goes on where the recording has ended");
 	/* Log records are written that another thread has. */
 	ending_signal = signo;
-	if (signo)
-		eddyi_panic_last(true);
+	eddyi_panic_last(true);
 	finish(signo);
-	if (signo) {
-		signal(signo, SIG_DFL);
-		raise(signo);
-	}
-	/* Another thread ends the process. */
-	for (;;)
-		pause();
-}
-
-void eddyi_replay_ran_out(struct eddyi_track *track)
-{
-	eddyi_track = NULL;
-	if (ours.read.has_end && !ours.read.end.signal && !atomic_load(&ours.threads))
-		eddyi_diverge(track, "the recording ends before it");
-	if (ours.read.has_end)
-		await_others(track);
-	end_replay();
+	signal(signo, SIG_DFL);
+	raise(signo);
+	_exit(EDDYI_REPLAY_REFUSED);
 }
 
 void eddyi_recording_end_by(int signo)

@@ -4,6 +4,9 @@
 
 #include "track.h"
 
+#include "core/loop.h"
+#include "core/recorded.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -103,6 +106,27 @@ static ssize_t wrap_getrandom(void *bytes, size_t len, unsigned flags)
 }
 
 /* ---- functions of the C library that make calls inside ---- */
+
+static int wrap_usleep(unsigned us)
+{
+	return wrap_nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000L }, NULL);
+}
+
+static unsigned wrap_sleep(unsigned seconds)
+{
+	struct timespec left = { 0 };
+
+	return wrap_nanosleep(&(struct timespec){ seconds, 0 }, &left) < 0 ? (unsigned)left.tv_sec :
+									     0;
+}
+
+/* A job may wait for another one, or for a loop. */
+static int (*real_cond_wait)(pthread_cond_t *changed, pthread_mutex_t *lock);
+static int wrap_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+	return EDDYI_HAS_TRACK && !eddyi_this_loop ? eddyi_cond_wait_recorded(changed, lock) :
+						     real_cond_wait(changed, lock);
+}
 
 static ssize_t stream_read(void *cookie, char *bytes, size_t len)
 {
@@ -236,8 +260,11 @@ static const struct redirection {
 	{ "fopen", FUNCTION(wrap_fopen), (void (**)(void)) & real_fopen },
 	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
+	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
 	{ "gettimeofday", FUNCTION(wrap_gettimeofday), NULL },
 	{ "time", FUNCTION(wrap_time), NULL },
+	{ "usleep", FUNCTION(wrap_usleep), NULL },
+	{ "sleep", FUNCTION(wrap_sleep), NULL },
 /* Names for files of any size, and those that check sizes (_FORTIFY_SOURCE). */
 #define ALSO(name, call)                                                                           \
 	{                                                                                          \

@@ -108,10 +108,12 @@ static bool has_number(uint64_t user_data)
 }
 
 /* Get the number of the entry with this user_data. */
-static uint64_t number_of(struct eddyi_recorded_ring *ring, bool is_replay, uint64_t user_data)
+static uint64_t number_of(struct eddyi_recorded_ring *ring, uint64_t user_data)
 {
-	if (!is_replay)
-		return find(ring, user_data)->number;
+	const struct entry *entry = find(ring, user_data);
+
+	if (!eddyi_replays)
+		return entry->key ? entry->number : 0;
 	for (size_t i = 0; i < ring->room; i++)
 		if (ring->entries[i].key && ring->entries[i].sqe.user_data == user_data)
 			return ring->entries[i].number;
@@ -129,12 +131,11 @@ static uint64_t task_of(const struct io_uring_sqe *sqe)
 static void issue(struct eddyi_track *track, const struct io_uring_sqe *sqe)
 {
 	struct eddyi_recorded_ring *ring = track->ring;
-	bool is_replay = track->state == EDDYI_TRACK_REPLAYED;
 	uint64_t target = 0;
 	struct entry *entry;
 
 	if (eddyi_entry_names_another(sqe))
-		target = number_of(ring, is_replay, sqe->addr);
+		target = number_of(ring, sqe->addr);
 	if (has_number(sqe->user_data))
 		eddyi_issue(track, task_of(sqe));
 	eddyi_issue_entry(track, sqe, target);
@@ -143,11 +144,11 @@ static void issue(struct eddyi_track *track, const struct io_uring_sqe *sqe)
 		return;
 	if (2 * (ring->count + 1) > ring->room)
 		grow(ring);
-	entry = find(ring, is_replay ? ring->last_number : sqe->user_data);
+	entry = find(ring, eddyi_replays ? ring->last_number : sqe->user_data);
 	/* One that has skipped its completion may be there. */
 	ring->count += !entry->key;
-	*entry = (struct entry){ is_replay ? ring->last_number : sqe->user_data, ring->last_number,
-				 *sqe };
+	*entry = (struct entry){ eddyi_replays ? ring->last_number : sqe->user_data,
+				 ring->last_number, *sqe };
 }
 
 /* Issue the entries that are new in the queue. */
@@ -188,19 +189,19 @@ static void *picked_of(struct eddyi_recorded_ring *ring, const struct io_uring_s
 static void learn(struct eddyi_track *track, struct io_uring_cqe *cqe)
 {
 	struct eddyi_recorded_ring *ring = track->ring;
-	bool is_replay = track->state == EDDYI_TRACK_REPLAYED, is_named;
+	bool is_named;
 	struct entry *entry = NULL;
 	uint64_t name;
 
 	/* An entry by its number, which is often the last one; others have their user_data. */
-	if (!is_replay && has_number(cqe->user_data))
+	if (!eddyi_replays && has_number(cqe->user_data))
 		entry = find(ring, cqe->user_data);
 	eddyi_assert(!entry || entry->key,
 		     "a completion of %#llx, result %d, flags %#x, is of no recorded entry",
 		     (unsigned long long)cqe->user_data, cqe->res, cqe->flags);
 	is_named = eddyi_learn(track, entry != NULL);
 	name = eddyi_learn(track, entry ? ring->last_number - entry->number : cqe->user_data);
-	if (is_replay && is_named) {
+	if (eddyi_replays && is_named) {
 		entry = find(ring, ring->last_number - name);
 		if (!entry->key)
 			eddyi_diverge(track,
@@ -246,23 +247,25 @@ static int enter(struct eddy_loop *loop, bool waits, uint64_t timeout_ns)
 {
 	struct eddyi_track *track = eddyi_track;
 	struct eddyi_recorded_ring *ring = track->ring;
-	bool is_replay = track->state == EDDYI_TRACK_REPLAYED;
 	unsigned head = *loop->ring.sq.khead, tail = ring->tail, count = 0;
 	int r = 0;
 
 	eddyi_event_begin(track, EDDYI_EVENT_ENTER);
 	issue_all(track, &loop->ring);
-	if (!is_replay) {
-		eddyi_event_publish(track);
+	eddyi_turn_give(track);
+	if (!eddyi_replays)
 		r = pass_on(track, loop, waits, timeout_ns);
+	eddyi_turn_take(track);
+	if (!eddyi_replays) {
 		tail = io_uring_smp_load_acquire(ring->real_tail);
 		ring->flags = *ring->real_flags;
 		count = tail - ring->tail;
 	}
 	r = (int)eddyi_learn_signed(track, r);
 	ring->flags = (unsigned)eddyi_learn(track, ring->flags);
-	head = (unsigned)eddyi_learn(track, *loop->ring.sq.khead - head) + (is_replay ? head : 0);
-	if (is_replay)
+	head = (unsigned)eddyi_learn(track, *loop->ring.sq.khead - head) +
+	       (eddyi_replays ? head : 0);
+	if (eddyi_replays)
 		ring->sq_head = head;
 	count = (unsigned)eddyi_learn(track, count);
 	for (; count; count--)
@@ -417,7 +420,7 @@ int eddyi_recorded_begin(struct eddy_loop *loop, unsigned entries,
 		return -ENOMEM;
 	eddyi_event_begin(track, EDDYI_EVENT_BEGIN);
 	eddyi_issue(track, entries);
-	if (track->state != EDDYI_TRACK_REPLAYED) {
+	if (!eddyi_replays) {
 		eddyi_track = NULL;
 		r = begin(loop, entries);
 		features = eddyi_feature_all();

@@ -25,8 +25,7 @@ static const char *const names[EDDYI_EVENTS + 1] = {
 	[EDDYI_EVENT_ENTER] = "wait",
 	[EDDYI_EVENT_WORKERS] = "limit of workers",
 	[EDDYI_EVENT_BUFFERS] = "buffer group",
-	[EDDYI_EVENT_MESSAGES] = "messages",
-	[EDDYI_EVENT_LOCK] = "lock",
+	[EDDYI_EVENT_BLOCKED] = "wait for a thread",
 #define NOW(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define SYSCALL(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define BY_HAND(type, call, ...) [EDDYI_EVENT_##call] = #call,
@@ -78,20 +77,20 @@ void eddyi_event_publish(struct eddyi_track *track)
 {
 	struct eddyi_chunk *chunk = track->chunk;
 
-	atomic_store_explicit(&chunk->len, (size_t)(track->at - chunk->bytes),
-			      memory_order_release);
+	track->done_hash = track->hash;
+	track->done_events = track->events;
+	if (!eddyi_replays)
+		atomic_store_explicit(&chunk->len, (size_t)(track->at - chunk->bytes),
+				      memory_order_release);
 }
 
-/* Begin a new chunk. Without memory the recording ends. */
+/* Begin a new chunk. If the recording has ended, bytes are written over, and are not read. */
 static void next_chunk(struct eddyi_track *track)
 {
 	struct eddyi_chunk *full = track->chunk, *chunk = eddyi_recording_chunk();
 
 	if (!chunk) {
-		/* Later bytes are written over, and are not read. */
-		track->state = EDDYI_TRACK_ENDED;
 		track->at = full->bytes;
-		eddyi_recording_fail(-ENOMEM);
 		return;
 	}
 	eddyi_event_publish(track);
@@ -100,8 +99,7 @@ static void next_chunk(struct eddyi_track *track)
 	track->chunk = chunk;
 	track->at = chunk->bytes;
 	track->end = chunk->bytes + sizeof(chunk->bytes);
-	if (!track->job)
-		eddyi_recording_wake();
+	eddyi_recording_wake();
 }
 
 static inline void need(struct eddyi_track *track, size_t len)
@@ -135,16 +133,15 @@ static void put_bytes(struct eddyi_track *track, const uint8_t *bytes, size_t le
 
 /* ---- bytes of a replay ---- */
 
-/* The recording has no further bytes of this track. */
-static inline bool is_at_end(struct eddyi_track *track)
+bool eddyi_track_is_at_end(struct eddyi_track *track)
 {
 	return track->at == track->end && !eddyi_recording_next_block(track);
 }
 
 static uint8_t get_byte(struct eddyi_track *track)
 {
-	if (is_at_end(track))
-		eddyi_replay_ran_out(track);
+	if (eddyi_track_is_at_end(track))
+		eddyi_replay_end();
 	return *track->at++;
 }
 
@@ -168,8 +165,8 @@ static void get_bytes(struct eddyi_track *track, uint8_t *bytes, size_t len)
 	while (len) {
 		size_t part;
 
-		if (is_at_end(track))
-			eddyi_replay_ran_out(track);
+		if (eddyi_track_is_at_end(track))
+			eddyi_replay_end();
 		part = (size_t)(track->end - track->at);
 		part = part < len ? part : len;
 		memcpy(bytes, track->at, part);
@@ -180,16 +177,6 @@ static void get_bytes(struct eddyi_track *track, uint8_t *bytes, size_t len)
 }
 
 /* ---- events ---- */
-
-static inline bool is_replayed(const struct eddyi_track *track)
-{
-	return track->state == EDDYI_TRACK_REPLAYED;
-}
-
-enum eddyi_event_kind eddyi_event_next(struct eddyi_track *track)
-{
-	return is_at_end(track) ? EDDYI_EVENTS : *track->at & (OTHER_TASK - 1);
-}
 
 /* The number of the running task. 0 is the loop itself, or a thread without one. */
 static inline uint64_t running(void)
@@ -205,13 +192,10 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 
 	track->kind = kind;
 	track->issued = 0;
-	if (is_replayed(track)) {
-		enum eddyi_event_kind next = eddyi_event_next(track);
-		uint8_t head;
+	if (eddyi_replays) {
+		uint8_t head = get_byte(track);
+		enum eddyi_event_kind next = head & (OTHER_TASK - 1);
 
-		if (next == EDDYI_EVENTS)
-			eddyi_replay_ran_out(track);
-		head = *track->at++;
 		if (head & OTHER_TASK)
 			track->task = get(track);
 		if (next != kind)
@@ -232,15 +216,15 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 
 void eddyi_event_end(struct eddyi_track *track)
 {
-	if (!is_replayed(track))
-		eddyi_event_publish(track);
+	eddyi_event_publish(track);
 }
 
 void eddyi_issue(struct eddyi_track *track, uint64_t number)
 {
-	track->issued++;
+	if (!track->issued++)
+		track->first = number;
 	track->hash = mix(track->hash, number);
-	if (is_replayed(track)) {
+	if (eddyi_replays) {
 		uint64_t recorded = get(track);
 
 		if (recorded != number)
@@ -257,7 +241,7 @@ static void issue_digest(struct eddyi_track *track, uint64_t digest)
 	uint32_t four = (uint32_t)(digest ^ digest >> 32), recorded;
 
 	track->hash = mix(track->hash, four);
-	if (is_replayed(track)) {
+	if (eddyi_replays) {
 		get_bytes(track, (uint8_t *)&recorded, sizeof(recorded));
 		if (recorded != four)
 			eddyi_diverge(track, "argument %u has other bytes than in the recording",
@@ -313,7 +297,7 @@ void eddyi_issue_text(struct eddyi_track *track, const char *text)
 
 	track->issued++;
 	track->hash = mix(mix(track->hash, coded), eddyi_digest(text ? text : "", len));
-	if (is_replayed(track)) {
+	if (eddyi_replays) {
 		compare_text(track, text, coded);
 	} else {
 		put(track, coded);
@@ -321,15 +305,9 @@ void eddyi_issue_text(struct eddyi_track *track, const char *text)
 	}
 }
 
-void eddyi_issue_job(struct eddyi_track *track, const struct eddyi_track *job)
-{
-	track->events += job->events;
-	track->hash = mix(track->hash, job->hash);
-}
-
 uint64_t eddyi_learn(struct eddyi_track *track, uint64_t number)
 {
-	if (is_replayed(track))
+	if (eddyi_replays)
 		return get(track);
 	put(track, number);
 	return number;
@@ -344,7 +322,7 @@ int64_t eddyi_learn_signed(struct eddyi_track *track, int64_t number)
 
 void eddyi_learn_bytes(struct eddyi_track *track, void *bytes, size_t len)
 {
-	if (is_replayed(track))
+	if (eddyi_replays)
 		get_bytes(track, bytes, len);
 	else
 		put_bytes(track, bytes, len);
@@ -384,15 +362,13 @@ void eddyi_diverge(struct eddyi_track *track, const char *format, ...)
 
 /* ---- tracks ---- */
 
-struct eddyi_track *eddyi_track_make(enum eddyi_track_state state, unsigned number)
+struct eddyi_track *eddyi_track_make(void)
 {
 	struct eddyi_track *track = calloc(1, sizeof(*track));
 
 	if (!track)
 		return NULL;
-	track->state = state;
-	track->number = number;
-	if (state != EDDYI_TRACK_RECORDED)
+	if (eddyi_replays)
 		return track;
 	track->chunk = track->oldest = eddyi_recording_chunk();
 	if (!track->chunk) {

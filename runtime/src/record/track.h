@@ -20,9 +20,9 @@
 #include <eddy/base.h>
 #include <eddy/internal/outside.h>
 #include <eddy/loop.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
-struct eddyi_job;
 struct eddyi_recorded_ring;
 
 /* Exit statuses of a replay. */
@@ -33,12 +33,11 @@ enum eddyi_event_kind {
 	EDDYI_EVENT_VALUE,
 	EDDYI_EVENT_CLOCK,
 	EDDYI_EVENT_RANDOM,
-	EDDYI_EVENT_BEGIN,    /* of a loop's executor */
-	EDDYI_EVENT_ENTER,    /* entries were submitted and completions collected */
-	EDDYI_EVENT_WORKERS,  /* a limit of kernel workers was set */
-	EDDYI_EVENT_BUFFERS,  /* a group of buffers was added */
-	EDDYI_EVENT_MESSAGES, /* messages were delivered */
-	EDDYI_EVENT_LOCK,     /* a mutex that loops share was locked */
+	EDDYI_EVENT_BEGIN,   /* of a loop's executor */
+	EDDYI_EVENT_ENTER,   /* entries were submitted and completions collected */
+	EDDYI_EVENT_WORKERS, /* a limit of kernel workers was set */
+	EDDYI_EVENT_BUFFERS, /* a group of buffers was added */
+	EDDYI_EVENT_BLOCKED, /* the thread waited for another one */
 #define NOW(type, call, ...) EDDYI_EVENT_##call,
 #define SYSCALL(type, call, ...) EDDYI_EVENT_##call,
 #define BY_HAND(type, call, ...) EDDYI_EVENT_##call,
@@ -60,42 +59,28 @@ struct eddyi_chunk {
 	uint8_t bytes[EDDYI_CHUNK_SIZE];
 };
 
-enum eddyi_track_state {
-	EDDYI_TRACK_RECORDED,
-	EDDYI_TRACK_REPLAYED,
-	EDDYI_TRACK_ENDED, /* of a recording: calls are made, and not recorded any more */
-};
-
-/* How far a thread has come in a replay of several. */
-enum eddyi_progress { EDDYI_RUNS, EDDYI_WAITS, EDDYI_AT_END };
-
 struct eddyi_track {
-	enum eddyi_track_state state;
 	unsigned number; /* 0 is the main thread's */
 	uint8_t *at, *end;
-	uint64_t hash;
-	uint64_t events;
-	uint64_t task; /* of the last event; 0: none */
+	uint64_t hash, events;
+	uint64_t done_hash,
+		done_events; /* when an event was last published: a crash may come within one */
+	uint64_t task;       /* of the last event; 0: none */
 	uint64_t clocks[16];
 	enum eddyi_event_kind kind; /* of the current event */
-	unsigned issued;            /* its items so far */
+	unsigned issued;            /* its items so far, */
+	uint64_t first;             /* and the first of them: the descriptor */
 
 	struct eddyi_chunk *chunk;  /* of a recording: the current one, */
 	struct eddyi_chunk *oldest; /* and the one that the writer takes */
 	size_t block;               /* of a replay: the index of the next block */
 	uint8_t *unpacked;          /* the current one */
 
-	uint64_t job;                       /* of a job's track: its number, from 1 */
-	uint64_t jobs;                      /* submitted by this thread */
-	uint64_t posts;                     /* messages posted by this thread */
-	struct eddyi_track *parent;         /* of a job's track: that of the thread */
-	_Atomic(struct eddyi_track *) done; /* jobs that have ended, by the pool's threads */
-	struct eddyi_track *kept;           /* those of them whose message is not delivered yet */
-	struct eddyi_job *unrun;            /* of a replay: jobs that have not run */
-	struct eddy_message *early;         /* of a replay: messages that are not delivered yet */
 	struct eddyi_recorded_ring *ring;
-	_Atomic(enum eddyi_progress) progress; /* of a replay */
-	struct eddyi_track *next;              /* in the list of all tracks */
+	uint64_t turn, wanted;    /* the last and the next turn of the thread */
+	bool waits;               /* for the latter, */
+	pthread_cond_t served;    /* until this */
+	struct eddyi_track *next; /* in the list of all tracks */
 };
 
 /* Begin an event of the running task. */
@@ -123,19 +108,23 @@ void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, siz
 		       size_t len);
 void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, size_t count);
 
-/* Add what a job has issued. */
-void eddyi_issue_job(struct eddyi_track *track, const struct eddyi_track *job);
-
-/* Get the kind of the next event of a replay. Return: EDDYI_EVENTS at the end. */
-enum eddyi_event_kind eddyi_event_next(struct eddyi_track *track);
+/* Whether the recording has no further bytes of a track that is replayed. */
+bool eddyi_track_is_at_end(struct eddyi_track *track);
 
 /* End a replay that goes another way. */
 _Noreturn void eddyi_diverge(struct eddyi_track *track, const char *format, ...) EDDY_PRINTF(2, 3);
 
-/* Take the next turn in the order of all threads, in a replay the recorded one: it is this thread's until
- * eddyi_turn_end(). */
-void eddyi_turn_begin(struct eddyi_track *track);
-void eddyi_turn_end(struct eddyi_track *track);
+/* ---- turns ---- */
+
+/* Add the track of a thread. */
+void eddyi_turns_add(struct eddyi_track *track);
+
+/* Get the newest of all tracks. */
+struct eddyi_track *eddyi_turns_tracks(void);
+
+/* Give the turn away, and take the next one. Within an event, between its issued and its learned part. */
+void eddyi_turn_give(struct eddyi_track *track);
+void eddyi_turn_take(struct eddyi_track *track);
 
 /* Get a digest of memory: fast, and not for enemies. */
 uint64_t eddyi_digest(const void *bytes, size_t len);
@@ -143,13 +132,12 @@ uint64_t eddyi_digest(const void *bytes, size_t len);
 /* Get the name of a kind of event. */
 const char *eddyi_event_name(enum eddyi_event_kind kind);
 
-/* Make tracks. A thread's track is added to the list that the writer takes from. */
-struct eddyi_track *eddyi_track_make(enum eddyi_track_state state, unsigned number);
+struct eddyi_track *eddyi_track_make(void);
 void eddyi_track_free(struct eddyi_track *track);
 
 /* ---- what a track asks of the recording ---- */
 
-/* Get an empty chunk. Waits while too many are unwritten. Return: NULL without memory. */
+/* Get an empty chunk. Waits while too many are unwritten. Return: NULL if the recording has ended. */
 struct eddyi_chunk *eddyi_recording_chunk(void);
 
 void eddyi_recording_chunk_free(struct eddyi_chunk *chunk);
@@ -160,14 +148,11 @@ void eddyi_recording_wake(void);
 /* End the recording because of an error; the process goes on. */
 void eddyi_recording_fail(int error);
 
-/* Wait in a replay for what another thread does. */
-void eddyi_replay_await(struct eddyi_track *track, bool (*is_true)(void *arg), void *arg);
-
 /* Get the next block of a track that is replayed. Return: false if there is none. */
 bool eddyi_recording_next_block(struct eddyi_track *track);
 
 /* End the process as the recorded one ended, or where the recording ends. */
-_Noreturn void eddyi_replay_ran_out(struct eddyi_track *track);
+_Noreturn void eddyi_replay_end(void);
 
 /* End a replay early, with a message. */
 _Noreturn void eddyi_replay_exit(int status, const char *text);

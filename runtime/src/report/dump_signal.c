@@ -94,7 +94,7 @@ void eddyi_dump_signal_begin(struct eddy_loop *loop)
 	while (sem_trywait(&asked) == 0)
 		;
 	atomic_store(&ends, false);
-	if (eddyi_thread_start(&thread, answer) == 0)
+	if (eddyi_thread_start(&thread, answer, NULL) == 0)
 		sigaction(SIGQUIT, &action, NULL);
 	else
 		atomic_store(&answering, NULL);

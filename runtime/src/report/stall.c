@@ -208,7 +208,7 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 	pthread_mutex_lock(&life);
 	watch_add(stall);
 	if (!watch.has_thread) {
-		r = eddyi_thread_start(&watch.thread, watch_main);
+		r = eddyi_thread_start(&watch.thread, watch_main, NULL);
 		watch.has_thread = r == 0;
 	}
 	pthread_mutex_unlock(&life);

@@ -15,8 +15,7 @@ static struct eddy_stats ended;
 /* Another loop may add to it. */
 static uint64_t load(const uint64_t *count)
 {
-	return (uint64_t)eddyi_outside_value("stats",
-					     (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED));
+	return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
 #define LOAD(field) load(&loop->stats.field)
@@ -42,8 +41,7 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 		.messages = LOAD(messages),
 		.timers_fired = LOAD(timers_fired),
 		.stalls = LOAD(stalls),
-		.offloaded = (uint64_t)eddyi_outside_value(
-			"stats", (int64_t)__atomic_load_n(&loop->outside, __ATOMIC_RELAXED)),
+		.offloaded = __atomic_load_n(&loop->outside, __ATOMIC_RELAXED),
 	};
 	stats.tasks_pooled = LOAD(tasks_pooled);
 	/* The two values were not read at the same time. */

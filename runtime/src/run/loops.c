@@ -11,6 +11,7 @@
  * 2. Each message of a member is posted at most once, or not again before it was delivered.
  */
 #include "core/loop.h"
+#include "core/recorded.h"
 #include "core/wait.h"
 #include "report/report.h"
 #include "run.h"
@@ -150,7 +151,8 @@ static void *thread_main(void *arg)
 	char name[16];
 	int r;
 
-	eddyi_track = member->track;
+	if (EDDYI_CAN_RECORD && member->track)
+		eddyi_recorded_thread_begin(member->track);
 	if (!options.name)
 		options.name = "worker";
 	if (!options.stack_size)
@@ -167,7 +169,7 @@ static void *thread_main(void *arg)
 		eddy_loop_post(member->group->members[0].loop, &member->to_head);
 	}
 	if (EDDYI_HAS_TRACK)
-		eddyi_recorded_thread_ended();
+		eddyi_recorded_thread_end();
 	return NULL;
 }
 
@@ -268,9 +270,13 @@ static void end_members(struct eddyi_group *group)
 			eddy_loop_post(group->members[i].loop, &group->members[i].leave);
 	head->by_ring = by_ring;
 	eddyi_loop_enter(head);
+	if (EDDYI_HAS_TRACK)
+		eddyi_blocked_begin();
 	for (unsigned i = 1; i < group->count; i++)
 		if (group->members[i].has_thread)
 			pthread_join(group->members[i].thread, NULL);
+	if (EDDYI_HAS_TRACK)
+		eddyi_blocked_end();
 }
 
 /* A task alongside the head's function that passes on a cancellation. */
@@ -449,7 +455,7 @@ struct call {
 static void came_back(struct call *call)
 {
 	if (--call->owed == 0)
-		eddyi_wake(&call->waiter, (int)eddyi_outside_value("call", call->result));
+		eddyi_wake(&call->waiter, call->result);
 }
 
 static void deliver_done(struct eddy_message *message)

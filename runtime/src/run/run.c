@@ -172,7 +172,7 @@ static void turn(struct eddy_loop *loop)
 
 	eddyi_count(loop->stats.turns, 1);
 	run_ready(loop);
-	if (eddyi_message_is_there(loop)) {
+	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
 		eddyi_message_deliver_all(loop);
 		eddyi_tell(loop, worked, EDDYI_WORK_MESSAGES, loop->stats.messages - messages);
 	}

@@ -39,7 +39,7 @@ void eddy_shared_event_set(struct eddy_shared_event *event)
 	struct eddy_node *node;
 
 	/* A zeroed lock is a valid one. */
-	eddyi_lock(&event->lock);
+	pthread_mutex_lock(&event->lock);
 	eddyi_assert(event->waiters.next, NOT_MADE);
 	event->is_set = true;
 	/* A waiter may cease to exist as soon as its message is posted. */
@@ -56,8 +56,8 @@ static void cancel(struct eddyi_waiter *base)
 	struct shared_waiter *waiter = eddy_of(base, struct shared_waiter, waiter);
 	bool is_ours;
 
-	eddyi_lock(&waiter->event->lock);
-	is_ours = eddyi_outside_value("event waiter", waiter->node.next != NULL);
+	pthread_mutex_lock(&waiter->event->lock);
+	is_ours = waiter->node.next;
 	if (is_ours)
 		eddy_list_remove(&waiter->node);
 	pthread_mutex_unlock(&waiter->event->lock);
@@ -79,9 +79,9 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 	waiter.loop = eddyi_loop();
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	eddyi_lock(&event->lock);
+	pthread_mutex_lock(&event->lock);
 	eddyi_assert(event->waiters.next, NOT_MADE);
-	is_set = eddyi_outside_value("shared event", event->is_set);
+	is_set = event->is_set;
 	if (!is_set)
 		eddy_list_append(&event->waiters, &waiter.node);
 	pthread_mutex_unlock(&event->lock);
@@ -89,7 +89,7 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 		return 0;
 	r = eddyi_wait(&waiter.waiter);
 	/* eddy_shared_event_set() may still hold the lock, and the caller may free the event. */
-	eddyi_lock(&event->lock);
+	pthread_mutex_lock(&event->lock);
 	pthread_mutex_unlock(&event->lock);
 	return r;
 }

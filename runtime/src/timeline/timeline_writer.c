@@ -409,7 +409,7 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 
 static int start_thread(void)
 {
-	return eddyi_thread_start(&timeline.thread, writer_main);
+	return eddyi_thread_start(&timeline.thread, writer_main, NULL);
 }
 
 int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings, unsigned generation)

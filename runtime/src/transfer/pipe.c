@@ -118,8 +118,7 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 int eddyi_pipe_take_optional(struct eddyi_pipe **ret_pipe)
 {
 	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
-	uint64_t taken = (uint64_t)eddyi_outside_value(
-		"pipes", (int64_t)atomic_load_explicit(&pipes_open, memory_order_relaxed));
+	uint64_t taken = atomic_load_explicit(&pipes_open, memory_order_relaxed);
 	struct rlimit limit;
 
 	if ((!pipes || !pipes->spare_count) && eddyi_getrlimit_now(RLIMIT_NOFILE, &limit) == 0 &&

@@ -78,8 +78,7 @@ static bool probe_supported(int fd)
 static bool cachestat_supported(int fd)
 {
 	static atomic_int known; /* 0 untested, 1 yes, -1 no */
-	int value = (int)eddyi_outside_value("cachestat",
-					     atomic_load_explicit(&known, memory_order_relaxed));
+	int value = atomic_load_explicit(&known, memory_order_relaxed);
 	uint64_t pages;
 
 	if (!value) {

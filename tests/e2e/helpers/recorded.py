@@ -7,12 +7,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
 ALWAYS = os.environ.get('EDDY_E2E_RECORD', '')
 # A replay makes none of these calls.
 FORBIDDEN = 'io_uring_setup,io_uring_enter,epoll_create1,epoll_wait,socket,connect,bind,listen,accept4,sendmsg,recvmsg,sendto,recvfrom,openat2'
 REFUSED, DIVERGED = 85, 86
 LINE = re.compile(r'^eddy: (recorded|replayed) (\d+) events, hash ([0-9a-f]{16})$', re.M)
+
+
+def unrepeatable(reason):
+    """A test whose replay differs for this reason, or that a recording slows down too much."""
+    return unittest.skipIf(ALWAYS, reason)
 
 
 class Recording:
@@ -53,7 +59,7 @@ class Recording:
             return f'it ended with status {status}, and the replay with {again.returncode}'
         if out is not None and again.stdout != out:
             return f'it printed {out!r}, and the replay {again.stdout!r}'
-        before, after = (LINE.sub('', text).strip().splitlines() for text in (err, again.stderr))
+        before, after = ([line for line in LINE.sub('', text).splitlines() if line] for text in (err, again.stderr))
         if before != after:
             at = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
             return f'on stderr it said {before[at:at + 1]}, and the replay {after[at:at + 1]}'

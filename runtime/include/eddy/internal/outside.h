@@ -15,7 +15,6 @@
 #define EDDY_INTERNAL_OUTSIDE_H
 
 #include <eddy/base.h>
-#include <pthread.h>
 
 EDDY_BEGIN_DECLS
 
@@ -63,26 +62,6 @@ static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 		eddyi_track = track_;                                                              \
 		eddyi_outside_value(what, value_);                                                 \
 	})
-
-/* Lock a mutex of state that loops share: a replay takes it in the same order. */
-EDDYI_RECORDED void eddyi_lock_recorded(pthread_mutex_t *lock);
-static inline void eddyi_lock(pthread_mutex_t *lock)
-{
-	if (EDDYI_HAS_TRACK)
-		eddyi_lock_recorded(lock);
-	else
-		pthread_mutex_lock(lock);
-}
-
-/* Call `fn` once, as pthread_once(3): a replay calls it on the same thread. */
-EDDYI_RECORDED void eddyi_once_recorded(pthread_once_t *once, void (*fn)(void));
-static inline void eddyi_once(pthread_once_t *once, void (*fn)(void))
-{
-	if (EDDYI_HAS_TRACK)
-		eddyi_once_recorded(once, fn);
-	else
-		pthread_once(once, fn);
-}
 
 /* The system's headers declare some of the calls with _GNU_SOURCE only. */
 #ifdef _GNU_SOURCE

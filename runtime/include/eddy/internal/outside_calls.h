@@ -155,6 +155,9 @@ NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
     (kind, id, ret_info, options),
     NUM(kind) NUM(id) NUM(options), OUT(ret_info, sizeof(*ret_info)))
 
+NOW(int, nanosleep, (const struct timespec *time, struct timespec *ret_left), (time, ret_left),
+    NUM(time->tv_sec) NUM(time->tv_nsec), OUT(ret_left, sizeof(*ret_left)))
+
 /* Calls that the C library does not have. */
 SYSCALL(int, openat2, (int dir, const char *path, const void *how, size_t size),
 	(dir, path, how, size), (SYS_openat2, dir, path, how, size),

@@ -1,0 +1,188 @@
+/* Turns: of the threads with tracks one runs at a time, and a replay lets them run in the recorded order. So all memory
+ * that they share is the same in a replay, whether a lock, an atomic or a message protects it. A thread gives its turn
+ * away while it waits for its ring, for another thread, or in a system call of a job that takes time.
+ *
+ * Turns have numbers, drawn in the order in which threads want one: `serving` is the number of the thread that runs. In
+ * a replay a thread reads the number of its next turn as it gives one away, which shows when none has the next
+ * turn: the recording ends there. A program with one thread has one turn.
+ */
+#include "track.h"
+
+#include "base/panic.h"
+#include "core/recorded.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#define NO_TURN UINT64_MAX /* of a thread that has ended, or whose recording has */
+#define STUCK_S 20         /* a thread with the turn waits for one without it */
+
+static struct {
+	pthread_mutex_t lock;
+	uint64_t serving, last;
+	_Atomic(struct eddyi_track *) tracks;
+	atomic_bool is_over; /* all may run: the recording has ended early */
+} turns = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct eddyi_track *eddyi_turns_tracks(void)
+{
+	return atomic_load(&turns.tracks);
+}
+
+void eddyi_turns_add(struct eddyi_track *track)
+{
+	struct eddyi_track *newest = atomic_load(&turns.tracks);
+
+	pthread_cond_init(&track->served, NULL);
+	track->number = newest ? newest->number + 1 : 0;
+	track->next = newest;
+	atomic_store(&turns.tracks, track);
+}
+
+static bool are_taken(void)
+{
+	return atomic_load(&turns.tracks)->next && !atomic_load(&turns.is_over);
+}
+
+/* Lock held. Say which turn this thread takes next. */
+static void want(struct eddyi_track *track)
+{
+	track->wanted = NO_TURN;
+	if (!eddyi_replays)
+		track->wanted = ++turns.last;
+	else if (!eddyi_track_is_at_end(track))
+		track->wanted = track->turn += eddyi_learn(track, 0);
+	track->waits = true;
+}
+
+/* Lock held. Wake the thread that has the turn. A replay ends if no thread runs, and none has it. */
+static void serve(void)
+{
+	bool all_wait = true;
+
+	for (struct eddyi_track *track = atomic_load(&turns.tracks); track; track = track->next) {
+		all_wait = all_wait && track->waits;
+		if (!track->waits || track->wanted != turns.serving)
+			continue;
+		pthread_cond_signal(&track->served);
+		return;
+	}
+	if (eddyi_replays && all_wait)
+		eddyi_replay_end();
+}
+
+static void end_early(void)
+{
+	atomic_store(&turns.is_over, true);
+	for (struct eddyi_track *track = atomic_load(&turns.tracks); track; track = track->next)
+		pthread_cond_signal(&track->served);
+	eddyi_recording_fail(-EDEADLK);
+}
+
+/* Lock held, which is released. */
+static void await(struct eddyi_track *track)
+{
+	eddyi_track = NULL;
+	while (turns.serving != track->wanted && !atomic_load(&turns.is_over)) {
+		uint64_t serving = turns.serving;
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += STUCK_S;
+		if (pthread_cond_timedwait(&track->served, &turns.lock, &until) == ETIMEDOUT &&
+		    serving == turns.serving && !eddyi_replays)
+			end_early();
+	}
+	track->waits = false;
+	pthread_mutex_unlock(&turns.lock);
+	eddyi_track = track;
+	if (eddyi_replays)
+		return;
+	eddyi_learn(track, track->wanted - track->turn);
+	track->turn = track->wanted;
+}
+
+void eddyi_turn_give(struct eddyi_track *track)
+{
+	eddyi_event_publish(track);
+	if (!are_taken())
+		return;
+	pthread_mutex_lock(&turns.lock);
+	if (eddyi_replays)
+		want(track);
+	turns.serving++;
+	serve();
+	pthread_mutex_unlock(&turns.lock);
+}
+
+void eddyi_turn_take(struct eddyi_track *track)
+{
+	if (!are_taken())
+		return;
+	pthread_mutex_lock(&turns.lock);
+	if (!eddyi_replays)
+		want(track);
+	await(track);
+}
+
+/* ---- threads ---- */
+
+struct eddyi_track *eddyi_recorded_thread(void)
+{
+	struct eddyi_track *track = eddyi_track_make();
+
+	eddyi_assert(track, "out of memory in a recording or replay");
+	eddyi_turns_add(track);
+	return track;
+}
+
+void eddyi_recorded_thread_begin(struct eddyi_track *track)
+{
+	eddyi_track = track;
+	pthread_mutex_lock(&turns.lock);
+	want(track);
+	serve();
+	await(track);
+}
+
+void eddyi_recorded_thread_end(void)
+{
+	struct eddyi_track *track = eddyi_track;
+
+	eddyi_track = NULL;
+	eddyi_event_publish(track);
+	pthread_mutex_lock(&turns.lock);
+	track->wanted = NO_TURN;
+	track->waits = true;
+	turns.serving++;
+	serve();
+	pthread_mutex_unlock(&turns.lock);
+}
+
+void eddyi_blocked_begin(void)
+{
+	eddyi_event_begin(eddyi_track, EDDYI_EVENT_BLOCKED);
+	eddyi_turn_give(eddyi_track);
+}
+
+void eddyi_blocked_end(void)
+{
+	eddyi_turn_take(eddyi_track);
+	eddyi_event_end(eddyi_track);
+}
+
+/* The turn is taken without the lock, which the thread with the turn may want. */
+int eddyi_cond_wait_recorded(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+	struct eddyi_track *track = eddyi_track;
+
+	eddyi_blocked_begin();
+	eddyi_track = NULL;
+	if (!eddyi_replays)
+		pthread_cond_wait(changed, lock);
+	eddyi_track = track;
+	pthread_mutex_unlock(lock);
+	eddyi_blocked_end();
+	pthread_mutex_lock(lock);
+	return 0;
+}
