@@ -1,5 +1,5 @@
 """The units of docs/deploy/systemd/, under systemd: activation by the first request, the walls around the service, a restart and
-an end that lose nothing."""
+an end that lose nothing. That of examples/service is only analyzed."""
 # needs: btrfs-progs openssl systemd xfsprogs
 import json
 import os
@@ -23,6 +23,7 @@ UNITS = os.path.join(ROOT, 'docs', 'deploy', 'systemd')
 DOCTOR = os.path.join(os.path.dirname(os.path.dirname(PROGRAMS['files'])), 'subprojects', 'runtime', 'eddy-doctor')
 SERVICE, SOCKET = 'eddy-serve.service', 'eddy-serve.socket'
 PORT = 7878
+DROPBOX = os.path.join(ROOT, 'examples', 'service', 'deploy', 'dropbox.service')
 # Among the most that systemd knows to forbid; 100 is a service without any wall.
 EXPOSURE = 5
 CAP_SYS_RESOURCE = 24
@@ -54,18 +55,26 @@ class Units(Case):
 
     def test_are_understood(self):
         folder = self.folder()
-        for name in (SERVICE, SOCKET):
-            with open(os.path.join(folder, name), 'w') as file:
+        names = (SOCKET, SERVICE, DROPBOX)
+        for name in names:
+            with open(os.path.join(folder, os.path.basename(name)), 'w') as file:
                 file.write(re.sub(r'^ExecStart=\S+', 'ExecStart=/bin/true', unit(name), flags=re.M))
-        done = self.analyze('verify', '--man=no', *(os.path.join(folder, name) for name in (SOCKET, SERVICE)))
+        done = self.analyze('verify', '--man=no', *(os.path.join(folder, os.path.basename(name)) for name in names))
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 
-    def test_walls(self):
-        done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={EXPOSURE}', os.path.join(UNITS, SERVICE))
+    def exposure(self, path, most):
+        done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={most}', path)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_walls(self):
+        rated = self.exposure(os.path.join(UNITS, SERVICE), EXPOSURE)
         said, version = re.search(r'the exposure ([\d.]+) of 10 \(systemd (\d+);', page()).groups()
         if self.analyze('--version').stdout.startswith(f'systemd {version} '):
-            self.assertIn(f'Overall exposure level for {SERVICE}: {said} ', done.stdout)
+            self.assertIn(f'Overall exposure level for {SERVICE}: {said} ', rated)
+
+    def test_walls_of_a_service_with_a_network(self):
+        self.exposure(DROPBOX, 20)
 
 
 # Calls that the program can make, and never makes under the unit. Each opens an address, and belongs to `listens`;
