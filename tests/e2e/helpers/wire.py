@@ -31,6 +31,7 @@ PROGRAMS = {
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
        for name in ('coded', 'codec', 'doors', 'events', 'fetch', 'kept', 'limits', 'pg', 'pg_app', 'pg_jobs', 'pg_sessions', 'resume', 'routes', 'secure', 'sockets',
                     'taken', 'traced', 'uploads', 'ws_client')},
+    'dropbox': os.path.join(os.path.dirname(EXAMPLES), 'subprojects', 'service', 'dropbox'),
     'login': os.path.join(EXAMPLES, 'cookbook', 'login'),
     # The static one of a release, or that of the build, which is linked with the machine's libraries.
     'eddy': os.environ.get('EDDY_LINKED') or os.path.join(os.path.dirname(EXAMPLES), 'release', 'eddy'),

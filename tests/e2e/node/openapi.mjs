@@ -1,6 +1,7 @@
 // An OpenAPI document of a service: validates it, makes a client of it, and calls the service with that.
 //
-//   openapi.mjs URL FOLDER   FOLDER gets the document and the client; prints the results of calls as JSON
+//   openapi.mjs URL FOLDER         FOLDER gets the document and the client; prints the results of calls as JSON
+//   openapi.mjs URL FOLDER valid   only validates; prints the version as JSON
 
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ const require = createRequire(join(process.env.EDDY_NODE_MODULES, 'x'));
 const { Validator } = await import(pathToFileURL(require.resolve('@seriousme/openapi-schema-validator')));
 const { createClient } = await import(pathToFileURL(join(process.env.EDDY_NODE_MODULES, '@hey-api/openapi-ts/dist/index.mjs')));
 
-const [url, folder] = process.argv.slice(2);
+const [url, folder, valid] = process.argv.slice(2);
 const document = join(folder, 'openapi.json');
 const text = await (await fetch(`${url}/openapi.json`)).text();
 writeFileSync(document, text);
@@ -20,6 +21,10 @@ const validator = new Validator();
 const verdict = await validator.validate(JSON.parse(text));
 if (!verdict.valid)
 	throw new Error(JSON.stringify(verdict.errors));
+if (valid) {
+	console.log(JSON.stringify({ version: validator.version }));
+	process.exit();
+}
 
 await createClient({
 	input: document,
