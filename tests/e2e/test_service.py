@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 from postgres import BIN, Cluster
-from tokens import SECRET
-from wire import PROGRAMS, Case, node
+from tokens import SECRET, signed
+from wire import PROGRAMS, Case, in_threads, node, request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILT = os.path.dirname(os.path.abspath(PROGRAMS['dropbox']))
@@ -70,6 +72,47 @@ class Running(Case):
                               check=False, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout), {'version': '3.1'})
+
+    def ask(self, method, path, *headers, **options):
+        began = time.monotonic()
+        response = self.server.ask(request(method, path, f'Authorization: Bearer {signed(sub="ada", role="admin")}', *headers, **options))
+        self.assertLess(time.monotonic() - began, 9)   # 5 s, on a slow machine
+        return response
+
+    def add(self, name):
+        return self.ask('POST', '/users', 'Content-Type: application/json', body=json.dumps({'name': name, 'email': 'x@example.org'})).status
+
+    def test_killed_under_load(self):
+        """Each answer is right, or 503 in time. Users that were added are there afterwards, and the service goes on."""
+        self.assertEqual(self.add('ada'), 201)
+        added, refused, over = [], [], threading.Event()
+
+        def load(client):
+            for number in range(1 << 30):
+                if over.is_set():
+                    break
+                name = f'{client}-{number}'
+                status, shown = self.add(name), self.ask('GET', '/users/ada')
+                self.assertIn(status, (201, 503))
+                (added if status == 201 else refused).append(name)
+                self.assertIn(shown.status, (200, 503))
+                if shown.status == 200:
+                    self.assertEqual(shown.json()['name'], 'ada')
+
+        def kill():
+            try:
+                for down in (0.2, 4):   # a request waits for 2 s
+                    time.sleep(0.5)
+                    self.cluster.kill()
+                    time.sleep(down)
+                    self.cluster.start()
+                self.eventually(lambda: self.ask('GET', '/users/ada').status == 200)
+            finally:
+                over.set()
+        in_threads(17, lambda i: load(i) if i < 16 else kill())
+        self.assertTrue(refused)
+        self.assertEqual(self.add('eve'), 201)
+        self.assertEqual(set(added) - set(self.cluster.sql('select name from users').split()), set())
 
 
 if __name__ == '__main__':
