@@ -121,9 +121,12 @@ class Root(roots.Root):
                 self.end(process, 'dropbox')
         if process.wait() or 'Listening on' not in ''.join(said):
             return f'{run}: exit status {process.returncode}\n' + ''.join(said[-40:])
-        process = self.start('sh', '-ec', test.removeprefix('$ '), folder='/srv/mine')
+        return self.run_in_service(test.removeprefix('$ '))
+
+    def run_in_service(self, command):
+        process = self.start('sh', '-ec', command, folder='/srv/mine')
         said = list(self.lines(process))
-        return f'{test}: exit status {process.returncode}\n' + ''.join(said[-40:]) if process.wait() else ''
+        return f'{command}: exit status {process.returncode}\n' + ''.join(said[-40:]) if process.wait() else ''
 
     def build_image(self):
         """Build the service's image over this root, and run it with a database outside. Return: what is wrong."""
@@ -170,6 +173,7 @@ def run(tap, root):
         tap.check(f'{root.shown}: the image of examples/service', root.build_image())
     tap.check(f'{root.shown}: ./dev serve', root.serve())
     tap.check(f'{root.shown}: examples/service', root.copy_service())
+    tap.check(f'{root.shown}: ci.sh of examples/service', root.run_in_service('sh ci.sh'))
     sums, wrong = root.test()
     tap.check(f'{root.shown}: ./dev test: {sums}', wrong)
     root.say(f'{(time.monotonic() - began) / 60:.0f} minutes')
