@@ -25,10 +25,23 @@ TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TREE, 'release'), os.path.join(TREE, 'examples', 'service', 'tests')]
 
 import root as roots
-from local import Database
+from local import Database, token
 from tap import Tap
 
 TMP = {'bookworm': 'disk', 'trixie': 'memory'}
+SECRET = 'a secret of the image, of more than 32 bytes'
+# In the image, for bash, the one client that it has.
+USE = r'''
+ask() {
+	exec 3<>/dev/tcp/127.0.0.1/7979
+	printf '%s %s HTTP/1.0\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n%s' \
+		"$1" "$2" "$TOKEN" "${#3}" "$3" >&3
+	cat <&3
+}
+[[ $(ask POST /users '{"name":"ada","email":"ada@example.org"}') = *" 201 "* ]]
+[[ $(ask PUT /files/x hello) = *" 201 "* ]]
+[[ $(ask GET /files/x) = *hello ]]
+'''
 
 
 def children_of(pid):
@@ -135,7 +148,7 @@ class Root(roots.Root):
                       '--cgroup-manager', 'cgroupfs', '--tmpdir', f'{top}/tmp']
             secret = os.path.join(top, 'secret')
             with open(secret, 'w') as file:
-                file.write('a secret of the image, of more than 32 bytes')
+                file.write(SECRET)
             for path in (top, database.folder):
                 os.chmod(path, 0o755)
             service, ask = f'{self.tree}/examples/service', 'exec 3<>/dev/tcp/127.0.0.1/7979; printf "GET /healthz HTTP/1.0\\r\\n\\r\\n" >&3; grep -q "200 OK" <&3'
@@ -147,6 +160,7 @@ class Root(roots.Root):
                     or roots.run(*podman, 'run', '-d', '--name', 'dropbox', '--network', 'none', '--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024',
                                  '-v', f'{database.folder}:/db', '-v', f'{secret}:/etc/dropbox/secret:ro', *env, 'dropbox')
                     or roots.run('timeout', '60', 'sh', '-c', 'until "$@"; do sleep 0.2; done', 'sh', *podman, 'exec', 'dropbox', 'bash', '-c', ask)
+                    or roots.run(*podman, 'exec', '-e', f'TOKEN={token(SECRET.encode(), "ada", role="admin")}', 'dropbox', 'bash', '-exc', USE)
                     or roots.run(*podman, 'stop', '--time', '40', 'dropbox')
                     or roots.run('sh', '-ec', '[ "$("$@")" = 0 ]', 'sh', *podman, 'inspect', '--format', '{{.State.ExitCode}}', 'dropbox')
                     or roots.run(*podman, 'rm', 'dropbox'))
