@@ -4,9 +4,9 @@
 
 BUILD is built already. Each shared library has the soname and the symbols that it ought to: exactly those that its headers
 declare as EDDY_API. pkg-config asks for no more than is needed. Programs outside of the tree are built with what it says, shared
-and static, and the README's answers. Manual pages are where man looks, the command `eddy` finds its programs wherever all of that is moved to, and gdb loads eddy-gdb.py by itself.
+and static, and the README's answers; so are examples/pg, by its files and as the one subproject of examples/service. Manual pages are where man looks, the command `eddy` finds its programs wherever all of that is moved to, and gdb loads eddy-gdb.py by itself.
 """
-# needs: curl gdb mandoc python3-myst-parser python3-sphinx
+# needs: curl gdb libpq-dev mandoc python3-myst-parser python3-sphinx
 import glob
 import json
 import os
@@ -296,6 +296,79 @@ def check_readme(tree, static):
     return ''
 
 
+# Each of the files is used.
+PG = r"""
+#include "eddy_pg_jobs.h"
+#include "eddy_pg_migrate.h"
+#include <eddy/runtime.h>
+#include <stdio.h>
+#include <string.h>
+
+static int body(void *arg)
+{
+	const struct eddy_pg_migration none[] = { { NULL, NULL } };
+	int asked = eddy_pg_query(arg, NULL, "select $1::int", EDDY_PG(1));
+	int added = eddy_pg_jobs_add(arg, &(struct eddy_pg_new_job){ .kind = "mail" });
+	int applied = eddy_pg_migrate("=", none);
+
+	printf("%s, %s, %s\n", strerror(-asked), strerror(-added), strerror(-applied));
+	return 0;
+}
+
+int main(void)
+{
+	struct eddy_pg pool;
+	int r = eddy_pg_open(&(struct eddy_pg_options){ .conninfo = "host=/nowhere", .wait_ns = 1 }, &pool);
+
+	if (r == 0)
+		r = eddy_run(NULL, body, &pool);
+	eddy_pg_close(&pool);
+	return r < 0;
+}
+"""
+
+PG_SAID = 'Device or resource busy, Device or resource busy, Invalid argument'
+
+
+def find_libpq(tree):
+    """Show libpq where pkg-config, which puts the folder in front of all that it finds, says that it is. Return: why there is none."""
+    found = subprocess.run(['pkg-config', '--variable=includedir', 'libpq'], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+    if found and not os.path.exists(tree.folder + found):
+        os.makedirs(os.path.dirname(tree.folder + found), exist_ok=True)
+        os.symlink(found, tree.folder + found)
+    return '' if found else 'needs libpq-dev'
+
+
+def check_pg_files(tree):
+    """Files of examples/pg, copied into a program."""
+    if why := find_libpq(tree):
+        return why
+    for name in ('eddy_pg', 'eddy_pg_jobs', 'eddy_pg_migrate'):
+        for ending in ('h', 'c'):
+            shutil.copy(os.path.join(tree.root, 'examples', 'pg', f'{name}.{ending}'), tree.folder)
+    sources = [os.path.join(tree.folder, f'{name}.c') for name in ('eddy_pg', 'eddy_pg_jobs', 'eddy_pg_migrate')]
+    program = build_program(tree, PG, 'eddy-runtime libpq', '-Wall', '-Werror', *sources)
+    said = run(program, env=tree.environment())
+    if said.splitlines()[-1] != PG_SAID:
+        raise Failed(said)
+    return ''
+
+
+def check_service(tree):
+    """examples/service, with examples/pg as its one subproject."""
+    if why := find_libpq(tree):
+        return why
+    folder = os.path.join(tree.folder, 'mine')
+    shutil.copytree(os.path.join(tree.root, 'examples', 'service'), folder)
+    shutil.copytree(os.path.join(tree.root, 'examples', 'pg'), os.path.join(folder, 'subprojects', 'pg'))
+    run('meson', 'setup', 'build', cwd=folder, env=tree.environment())
+    run('meson', 'compile', '-C', 'build', 'dropbox', cwd=folder)
+    said = run('build/dropbox', 'none.toml', cwd=folder, status=1)
+    if 'none.toml' not in said:
+        raise Failed(said)
+    return ''
+
+
 def check_man(tree):
     """A page of each section, be it another's by reference."""
     if not os.path.isdir(os.path.join(tree.build, 'docs', 'man1')):
@@ -440,6 +513,8 @@ def main():
             step(tap, f'a program of the runtime, {how}', check_program, tree, 'eddy-runtime', RUNTIME, 'ran\n', static)
             step(tap, f'a program of all layers, {how}', check_program, tree, everything, ALL, '200 br\n401\n', static)
             step(tap, f'the program of the README, {how}', check_readme, tree, static)
+        step(tap, 'a program with files of examples/pg', check_pg_files, tree)
+        step(tap, 'examples/service with examples/pg', check_service, tree)
         step(tap, 'manual pages are where man looks', check_man, tree)
         step(tap, 'eddy runs its programs', check_command, tree)
         step(tap, 'eddy says what is not there', check_missing, tree)
