@@ -313,7 +313,7 @@ static bool try_lock(pthread_mutex_t *lock, uint64_t until_ns)
 	while (pthread_mutex_trylock(lock)) {
 		if (eddy_now() > until_ns)
 			return false;
-		nanosleep(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS }, NULL);
+		eddyi_nanosleep_now(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS }, NULL);
 	}
 	return true;
 }
@@ -342,7 +342,8 @@ static void write_last(bool in_handler)
 			hurry(writer);
 		pthread_mutex_unlock(&writer->lock);
 		if (!written)
-			nanosleep(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS }, NULL);
+			eddyi_nanosleep_now(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS },
+					    NULL);
 		if (eddy_now() > until)
 			return;
 	}

@@ -50,7 +50,7 @@ static int lock_folder(const struct sockaddr_un *addr)
 	if (fd < 0)
 		return -1;
 	while ((r = eddyi_flock_now(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK && --tries)
-		nanosleep(&pause, NULL);
+		eddyi_nanosleep_now(&pause, NULL);
 	if (r == 0 || errno != EWOULDBLOCK)
 		return fd;
 	eddyi_close_now(fd);

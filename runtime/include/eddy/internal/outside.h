@@ -1,8 +1,8 @@
 /* eddy/internal/outside.h: what a loop learns from outside other than by completions of its ring
  * and by messages; for eddy's own layers.
  *
- * Clocks, random bytes, direct system calls, facts of the process and values that other threads
- * decide pass one of these functions, on the thread that uses them. Each tests whether the thread
+ * Clocks, random bytes, direct system calls and facts of the process pass one of these
+ * functions, on the thread that uses them. Each tests whether the thread
  * has a track, to which a recording writes these values, and from which a replay reads them
  * (runtime/src/record). Without one, each function is the plain call. `./dev test style` finds
  * these calls elsewhere in the libraries, and lists the places that may make them.
@@ -43,8 +43,7 @@ EDDYI_RECORDED int64_t eddyi_value_recorded(const char *what, int64_t value);
 EDDYI_RECORDED uint64_t eddyi_clock_recorded(int clock);
 EDDYI_RECORDED int eddyi_random_recorded(void *bytes, size_t len, unsigned flags);
 
-/* Learn a value that other threads decide or change, such as the result of a job or a count that
- * loops share. `what` names it. Return: the value. */
+/* Learn a value that came from outside in another way. `what` names it. Return: the value. */
 static inline int64_t eddyi_outside_value(const char *what, int64_t value)
 {
 	return EDDYI_HAS_TRACK ? eddyi_value_recorded(what, value) : value;
