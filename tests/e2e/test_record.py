@@ -8,6 +8,7 @@ import unittest
 
 import recorded
 from recorded import DIVERGED, REFUSED, Recording, without_system
+from timeline import Timeline, ns
 from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, chunked, in_threads, request
 
 LADDER = os.path.join(EXAMPLES, 'ladder')
@@ -54,6 +55,16 @@ class Servers(Case):
         server = self.record('--workers', '2', '--access-log')
         self.load(server)
         self.end(server)
+
+    def test_a_timeline_of_a_replay(self):
+        server = self.record('--workers', '2')
+        self.load(server)
+        path = os.path.join(self.dir, 'out.json')
+        self.end(server, env={'EDDY_REPLAY_TRACE': path})
+        timeline = Timeline(path)
+        begin, end = (ns(*timeline.of(phase, name='GET /slow/{ms}')) for phase in 'be')
+        self.assertGreater(end - begin, 19_000_000)
+        self.assertEqual(timeline.wrong(), [])
 
     def test_the_other_executor_with_chaos(self):
         for seed in range(3):

@@ -368,7 +368,7 @@ static void show(const struct eddy_span *span)
 	if (count)
 		memcpy(fields + 2, notes->attributes, count * sizeof(*fields));
 	fields[2 + count] = (struct eddy_field){ 0 };
-	eddy_trace_span(eddy_str_from(span->name), span->began_ns, eddy_now(), fields);
+	eddy_trace_span(eddy_str_from(span->name), span->began_ns, eddyi_clock_seen(), fields);
 }
 
 void eddyi_span_deinit(struct eddy_span *span, const struct eddy_field *more)

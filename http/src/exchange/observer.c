@@ -197,7 +197,7 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 		append(name, &len, pattern);
 	}
 	/* Without the query, which may hold private data. */
-	eddy_trace_span(eddy_str(name, len), began_ns, eddy_now(),
+	eddy_trace_span(eddy_str(name, len), began_ns, eddyi_clock_seen(),
 			EDDY_FIELDS(eddy_field_i64("status", req->res.status),
 				    eddy_field_bool("whole", whole),
 				    eddy_field_i64("fd", req->stream->number),
@@ -207,7 +207,7 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 void eddyi_probe_socket(struct eddy_str pattern, const struct eddy_socket_outcome *outcome)
 {
 	char name[NAME_SIZE];
-	uint64_t now = eddy_now();
+	uint64_t now = eddyi_clock_seen();
 	size_t len = 0;
 
 	if (eddyi_trace_state != EDDYI_TRACE_ON)

@@ -5,6 +5,7 @@
 
 #include "exchange_state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/usdt.h>
 #include <eddy/loop.h>
 #include <eddy/observer.h>
@@ -59,7 +60,7 @@ static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 	if (__builtin_expect(eddyi_trace_state == EDDYI_TRACE_OFF, 1))
 		return 0;
 	/* A request that begins between slices may end in one. This reads no clock. */
-	return eddyi_trace_state == EDDYI_TRACE_ON ? eddy_now() : eddy_loop_now();
+	return eddyi_trace_state == EDDYI_TRACE_ON ? eddyi_clock_seen() : eddy_loop_now();
 }
 
 /* End a request. `whole`: the response was sent completely. */

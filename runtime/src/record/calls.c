@@ -75,6 +75,8 @@ int64_t eddyi_value_recorded(const char *what, int64_t value)
 	return value;
 }
 
+static _Atomic uint64_t replayed_ns; /* the monotonic clock that was read last */
+
 uint64_t eddyi_clock_recorded(int clock)
 {
 	struct eddyi_track *track = eddyi_track;
@@ -88,6 +90,8 @@ uint64_t eddyi_clock_recorded(int clock)
 		now = (uint64_t)at.tv_sec * EDDY_SECOND + (uint64_t)at.tv_nsec;
 	}
 	*last += (uint64_t)eddyi_learn_signed(track, (int64_t)(now - *last));
+	if (eddyi_replays && clock == CLOCK_MONOTONIC)
+		atomic_store(&replayed_ns, *last);
 	eddyi_event_end(track);
 	return *last;
 }
@@ -95,10 +99,11 @@ uint64_t eddyi_clock_recorded(int clock)
 uint64_t eddyi_clock_seen_recorded(void)
 {
 	struct eddyi_track *track = eddyi_track;
-	uint64_t now = track->clocks[CLOCK_MONOTONIC];
+	uint64_t now;
 
-	if (!eddyi_replays)
-		DIRECTLY(now = eddyi_clock(CLOCK_MONOTONIC));
+	if (eddyi_replays)
+		return atomic_load(&replayed_ns);
+	DIRECTLY(now = eddyi_clock(CLOCK_MONOTONIC));
 	return now;
 }
 

@@ -106,15 +106,21 @@ void eddyi_tapes_outside_done(void)
 
 /* ---- the reader ---- */
 
-static struct timespec time_at(uint64_t ns)
+/* By the clock of the machine, also in a replay. */
+static struct timespec time_in(uint64_t duration_ns)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / EDDY_SECOND),
+	struct timespec now;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_nsec + duration_ns;
+	return (struct timespec){ .tv_sec = now.tv_sec + (time_t)(ns / EDDY_SECOND),
 				  .tv_nsec = (long)(ns % EDDY_SECOND) };
 }
 
 void eddyi_tapes_flush(uint64_t timeout_ns)
 {
-	struct timespec until = time_at(eddyi_clock_seen() + timeout_ns);
+	struct timespec until = time_in(timeout_ns);
 	uint64_t enough;
 	int r = 0;
 
@@ -193,7 +199,7 @@ bool eddyi_tapes_is_stopping(void)
 
 void eddyi_tapes_wait(uint64_t period_ns)
 {
-	struct timespec until = time_at(eddyi_clock_seen() + period_ns);
+	struct timespec until = time_in(period_ns);
 
 	while (sem_clockwait(&tapes.called, CLOCK_MONOTONIC, &until) < 0 && errno == EINTR)
 		;

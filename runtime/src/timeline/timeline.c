@@ -355,7 +355,8 @@ static const char *reason(int error)
 
 static void start_by_environment(void)
 {
-	const char *path = secure_getenv("EDDY_TRACE");
+	/* A replay does not write over the file of the recorded run. */
+	const char *path = secure_getenv(eddyi_is_replay() ? "EDDY_REPLAY_TRACE" : "EDDY_TRACE");
 	struct eddy_trace_options options = { .path = path };
 	uint64_t sample;
 	int r;

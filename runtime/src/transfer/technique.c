@@ -86,6 +86,9 @@ static int map_file(int file, uint64_t offset, size_t len, struct mapping *ret_m
 	struct stat st;
 	void *at;
 
+	/* A recording would read the bytes, and fault if the file has been truncated. */
+	if (EDDYI_HAS_TRACK)
+		return -ENODEV;
 	if (eddyi_fstat_now(file, &st) < 0)
 		return -errno;
 	if (offset >= (uint64_t)st.st_size)
@@ -103,9 +106,7 @@ static int map_file(int file, uint64_t offset, size_t len, struct mapping *ret_m
 static ssize_t push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len)
 {
 	struct mapping mapping = { 0 };
-	/* A recorder would read the bytes, and fault if the file has been truncated. */
-	int error = EDDYI_HAS_TRACK ? -ENODEV :
-				      map_file(sending->transfer->file, offset, len, &mapping);
+	int error = map_file(sending->transfer->file, offset, len, &mapping);
 	ssize_t r;
 
 	/* The file system does not support mmap. */

@@ -59,7 +59,7 @@ class Recording:
             return f'it ended with status {status}, and the replay with {again.returncode}'
         if out is not None and again.stdout != out:
             return f'it printed {out!r}, and the replay {again.stdout!r}'
-        before, after = ([line for line in LINE.sub('', text).splitlines() if line] for text in (err, again.stderr))
+        before, after = ([line for line in LINE.sub('', text).splitlines() if line and ' eddy::timeline: ' not in line] for text in (err, again.stderr))
         if before != after:
             at = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
             return f'on stderr it said {before[at:at + 1]}, and the replay {after[at:at + 1]}'

@@ -103,11 +103,12 @@ static inline uint64_t eddyi_clock(clockid_t clock)
 }
 
 /* Read the monotonic clock for an observer: no event of a recording, and in a replay the last time that
- * this thread has read. */
+ * any thread has read. */
 EDDYI_RECORDED uint64_t eddyi_clock_seen_recorded(void);
 static inline uint64_t eddyi_clock_seen(void)
 {
-	return EDDYI_HAS_TRACK ? eddyi_clock_seen_recorded() : eddyi_clock(CLOCK_MONOTONIC);
+	return EDDYI_HAS_TRACK || eddyi_is_replay() ? eddyi_clock_seen_recorded() :
+						      eddyi_clock(CLOCK_MONOTONIC);
 }
 
 /* Read the time in seconds since 1970. Faster than eddyi_clock(), and may lag by a tick. */
