@@ -110,6 +110,7 @@ class Basics(TlsCase):
         self.assertIsNone(self.dial(server).tls.selected_alpn_protocol())
 
     @unittest.skipUnless(speaks_http2(), 'needs an eddy with -Dhttp2=enabled')
+    @only_http1('a server without HTTP/2')
     def test_alpn_without_http_2(self):
         server = self.serve(self.folder(), '--no-http2', '--cert', at('server.pem'), '--key', at('server.key'))
         for version in (V12, V13):
