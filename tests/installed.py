@@ -25,7 +25,7 @@ from tap import Tap
 
 # Each library: its layer, what it is linked with beside eddy's own and the C library, and what pkg-config brings.
 LIBRARIES = {
-    'runtime': ('runtime', 'uring', 'runtime'),
+    'runtime': ('runtime', 'uring zstd', 'runtime'),
     'accelerator': ('runtime', 'wolfssl crypto', 'accelerator'),
     'http': ('http', 'uring jansson wolfssl z nghttp2 stdc++ gcc_s m', 'http accelerator runtime'),
     'codec': ('compress', 'brotlienc brotlidec z zstd', 'codec runtime'),
@@ -83,7 +83,8 @@ def declared(tree, layer):
     inside = os.path.join(tree.root, layer)
     headers = [*glob.glob(f'{inside}/include/eddy/**/*.h', recursive=True),
                *(path for path in glob.glob(f'{inside}/src/**/*.h', recursive=True) if 'EDDY_API' in open(path).read())]
-    text = run('gcc', '-E', '-D_GNU_SOURCE', *includes, '-x', 'c', *(word for header in headers for word in ('-include', header)), '/dev/null')
+    flags = tree.pkg_config('--cflags-only-other', 'eddy-runtime')
+    text = run('gcc', '-E', '-D_GNU_SOURCE', *flags, *includes, '-x', 'c', *(word for header in headers for word in ('-include', header)), '/dev/null')
     for part in re.split(r'^# (?=\d+ ")', text, flags=re.M):
         where, _, code = part.partition('\n')
         file = where.split('"')[1] if '"' in where else ''

@@ -6,7 +6,7 @@ Each is built alone, against what is installed of the layers below it. A program
 built against the installed library, static and shared, by its pkg-config file alone. What the libraries export is looked at by
 installed.py. All of it is compiled so that frames hit the guards of stacks.
 http is built once more without configuration files, forms and TLS, and from its own subprojects/, where nothing is installed:
-then there is no C++ in it, and no wolfSSL. compress is built with each coding alone and with none, and without http: it has no
+then there is no C++ in it, and no wolfSSL. The runtime is built without recordings. compress is built with each coding alone and with none, and without http: it has no
 library and no symbol of the others. auth is built without each of its features. http without TLS and auth without tokens need nothing of
 wolfSSL. Two layers are in the tree of somebody else, who is
 strict.
@@ -81,7 +81,7 @@ def use(layer, prefix, lib, folder, static):
     if static:
         flags = [f'-l:lib{f[2:]}.a' if f.startswith('-leddy') else f for f in flags]
     # All of the library, not just what main uses: what is missing shows.
-    flags = ['-Wl,--no-as-needed', '-Wl,--whole-archive', *(f for f in flags if 'eddy' in f or f.startswith('-L')),
+    flags = ['-Wl,--no-as-needed', '-Wl,--whole-archive', *dict.fromkeys(f for f in flags if 'eddy' in f or f.startswith('-L')),
              '-Wl,--no-whole-archive', *flags]
     program = os.path.join(folder, 'use')
     run('gcc', '-std=gnu11', source, '-o', program, *flags)
@@ -134,6 +134,21 @@ def check_without_features(root, folder, prefix):
             raise Failed(needed)
         for compiler in ('gcc', 'clang'):
             refuse(compiler, os.path.join(folder, 'call.c'), call, complaint, flags)
+
+
+def check_unrecorded(root, folder):
+    """The runtime without recordings: it needs no zstd, and refuses to record."""
+    prefix = os.path.join(folder, 'usr')
+    lib = os.path.join(prefix, 'lib')
+    install(root, 'runtime', os.path.join(folder, 'build'), prefix, '-Drecord=disabled')
+    use('runtime', prefix, lib, folder, True)
+    needed = run('readelf', '-d', os.path.join(lib, 'libeddy-runtime.so'))
+    if 'zstd' in needed:
+        raise Failed(needed)
+    refused = subprocess.run([os.path.join(folder, 'use')], env={**os.environ, 'EDDY_RECORD': os.path.join(folder, 'recording')},
+                             capture_output=True, text=True, check=False)
+    if refused.returncode != 1 or 'built without recordings' not in refused.stderr:
+        raise Failed(f'{refused}')
 
 
 # Each feature of compress: the library that it needs, and the codings that it brings.
@@ -340,6 +355,8 @@ def main():
         prefix = os.path.join(folder, 'usr')
         step(tap, 'http without configuration files, forms and TLS has none of them', check_without_features, root, folder,
              prefix)
+    with tempfile.TemporaryDirectory() as folder:
+        step(tap, 'the runtime without recordings refuses to record', check_unrecorded, root, folder)
     with tempfile.TemporaryDirectory() as everything:
         for layer in LAYERS:
             if not os.path.exists(os.path.join(root, layer, 'meson.build')):

@@ -304,9 +304,7 @@ bool eddyi_recording_next_block(struct eddyi_track *track)
 			continue;
 		track->unpacked = eddyi_block_unpack(at);
 		if (!track->unpacked)
-			refuse(EDDYI_REPLAY_REFUSED,
-			       "%s can't be read: its blocks are damaged, or compressed, and this "
-			       "eddy was built without zstd",
+			refuse(EDDYI_REPLAY_REFUSED, "%s can't be read: its blocks are damaged",
 			       ours.path);
 		track->at = track->unpacked;
 		track->end = track->at + at->block.len;

@@ -1,8 +1,6 @@
 /* The file of a recording: blocks are written, or found and checked. */
 #include "recording.h"
 
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,9 +9,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#if EDDYI_HAVE_ZSTD
 #include <zstd.h>
-#endif
 
 #define LEVEL 1
 /* A block that does not become smaller by this part of it is written as it is. */
@@ -37,7 +33,6 @@ static int write_all(int fd, struct iovec parts[2])
 	return 0;
 }
 
-#if EDDYI_HAVE_ZSTD
 /* Return: the length; 0 if it is not worth it. */
 static size_t pack(void *packed, const void *bytes, size_t len)
 {
@@ -56,19 +51,6 @@ static bool unpack(uint8_t *bytes, size_t len, const uint8_t *packed, size_t pac
 {
 	return ZSTD_decompress(bytes, len, packed, packed_len) == len;
 }
-#else
-static size_t pack(void *packed, const void *bytes, size_t len)
-{
-	(void)packed, (void)bytes, (void)len;
-	return 0;
-}
-
-static bool unpack(uint8_t *bytes, size_t len, const uint8_t *packed, size_t packed_len)
-{
-	(void)bytes, (void)len, (void)packed, (void)packed_len;
-	return false;
-}
-#endif
 
 int eddyi_block_write(int fd, unsigned track, const void *bytes, size_t len, bool may_pack)
 {

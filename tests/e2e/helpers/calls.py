@@ -94,8 +94,20 @@ def made_by(function):
     raise AssertionError(f'which system calls does {function}() make? Say so in {__file__}')
 
 
+def of_recordings(build, layers):
+    """The functions that the objects of recordings import, and no other object of these layers."""
+    objects = [path for layer in layers for path in glob.glob(f'{build}/subprojects/{layer}/lib*.p/*.o')]
+    said = subprocess.run(['nm', '-A', '--undefined-only', *objects], capture_output=True, text=True, check=True).stdout
+    found = {True: set(), False: set()}
+    for line in said.splitlines():
+        found['/src_record_' in line].add(line.split()[-1])
+    return found[True] - found[False]
+
+
 def made(program, sources):
+    """The calls that an example program makes unless it records or replays."""
     calls = {*raw(sources)}
-    for function in imports(program):
+    build = os.path.dirname(os.path.dirname(program))
+    for function in imports(program) - of_recordings(build, map(os.path.basename, sources)):
         calls.update(made_by(function))
     return calls | {other for call in calls for other in NEWER.get(call, '').split()}

@@ -23,7 +23,7 @@ struct eddyi_track;
 /* The track of this thread; NULL without a recording or replay. */
 extern EDDY_API __thread struct eddyi_track *eddyi_track __attribute__((tls_model("initial-exec")));
 
-/* Defined by the build with -Drecord=enabled. */
+/* Defined by a build with recordings. */
 #ifdef EDDYI_RECORD
 #define EDDYI_CAN_RECORD 1
 #define EDDYI_RECORDED EDDY_API

@@ -56,6 +56,7 @@ NOW(int, poll, (struct pollfd *fds, nfds_t count, int timeout_ms), (fds, count, 
     NUM(count) NUM(timeout_ms), OUT(fds, count * sizeof(*fds)))
 NOW(int, eventfd, (unsigned count, int flags), (count, flags), NUM(count) NUM(flags), )
 NOW(int, memfd_create, (const char *name, unsigned flags), (name, flags), TEXT(name) NUM(flags), )
+NOW(int, pipe, (int fds[2]), (fds), , OUT(fds, 2 * sizeof(fds[0])))
 NOW(int, pipe2, (int fds[2], int flags), (fds, flags), NUM(flags), OUT(fds, 2 * sizeof(fds[0])))
 NOW(ssize_t, read, (int fd, void *buf, size_t len), (fd, buf, len), NUM(fd) NUM(len), OUT(buf, r))
 BY_HAND(ssize_t, write, (int fd, const void *buf, size_t len), (fd, buf, len))
