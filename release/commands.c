@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include <nss.h>
+#include <stdbool.h>
 #ifndef EDDY_NO_LIBCRYPTO
 #include <openssl/crypto.h>
 #endif
@@ -11,6 +12,7 @@ int eddy_doctor_main(int argc, char **argv);
 int eddy_doctor_tls_main(int argc, char **argv);
 int eddy_get_main(int argc, char **argv);
 int eddy_put_main(int argc, char **argv);
+int eddy_replay_main(int argc, char **argv);
 int eddy_serve_main(int argc, char **argv);
 
 const struct eddyi_linked eddyi_linked[] = {
@@ -21,9 +23,16 @@ const struct eddyi_linked eddyi_linked[] = {
 #endif
 	{ "get", eddy_get_main },
 	{ "put", eddy_put_main },
+#ifdef EDDYI_RECORD
+	{ "replay", eddy_replay_main },
+#endif
 	{ "serve", eddy_serve_main },
 	{ NULL, NULL },
 };
+
+/* It is the program itself that is recorded: it executes no other one. */
+extern const bool eddyi_is_launcher;
+const bool eddyi_is_launcher = false;
 
 /* nsswitch.conf and openssl.cnf may name shared objects of the machine, which need its C library and
  * not the one that is linked in: host names come from /etc/hosts and DNS, ciphers from this program. */

@@ -69,7 +69,8 @@ TESTED_AS = {'brotli': 'codec', 'zlib': 'codec', 'zstd': 'codec', 'json': 'objec
              'choice': 'executor', 'poll': 'executor', 'ring': 'executor', 'call_filter': 'sandbox', 'every_thread': 'sandbox',
              'tapes': 'timeline', 'run': 'loop', 'message': 'loop', 'wait': 'task', 'panic': 'panic_in_panic',
              'eddy': 'installed', 'programs': 'installed', 'calls': 'record', 'entries': 'record', 'recording': 'record',
-             'recording_file': 'record', 'redirect': 'record', 'track': 'record', 'turns': 'record'}
+             'recording_file': 'record', 'redirect': 'record', 'track': 'record', 'turns': 'record',
+             'absent': 'package', 'replay': 'record', 'watch': 'record'}
 # Where tests have the name of what a client or a user does, instead of the file's.
 TESTED_AS |= {'transfer_command': 'get', 'draft': 'resumable', 'tus': 'resumable', 'doctor_tls': 'linked', 'file': 'download', 'form': 'uploads', 'part': 'parts', 'upload': 'uploads', 'presence': 'leaving',
               'stop': 'run', 'ktls': 'tls'}

@@ -1,4 +1,4 @@
-"""The tasks of an eddy program in gdb, on a live process or a core file. Nothing in it is written to.
+"""The tasks of an eddy program in gdb, on a live process, a core file or the replay of a recording.
 
 Loaded by itself with libeddy-runtime.so that is installed; else: source runtime/gdb/eddy-gdb.py
 
@@ -11,6 +11,15 @@ Loaded by itself with libeddy-runtime.so that is installed; else: source runtime
     (gdb) task apply all bt       ... with each; or: task apply 1 4-6 bt
 
 Where more than one loop runs, a task is called LOOP.TASK: 2.3.
+
+In a replay (eddy replay FILE --gdb):
+
+    (gdb) eddy seek 1200          go to event 1200, also backwards; or: eddy seek 1.5s, eddy seek request 17
+    (gdb) eddy seek               say where it is
+    (gdb) eddy next-event         go on to the next event
+    (gdb) eddy back               go back to the event before
+
+Going back runs the replay again from its begin.
 
 How a task that does not run is shown: gdb asks an unwinder for the caller of a thread's innermost frame, and the one
 here answers with the registers that the task saved when it was switched away from. What the thread itself does is
@@ -114,8 +123,21 @@ def inferior_has_process():
     return inferior.pid != 0 and bool(inferior.threads())
 
 
+def find_replay():
+    """What the runtime says of the replay that this process is; None: it is not one."""
+    try:
+        if inferior_has_process() and gdb.parse_and_eval('(bool)eddyi_replays'):
+            return gdb.parse_and_eval('eddyi_replay')
+    except gdb.error:
+        pass
+    return None
+
+
 def now():
-    """The monotonic clock: of this machine where the process lives on it, else the latest that a loop has seen."""
+    """The monotonic clock: of a replay as it was recorded, else of this machine where the process lives on it, else the latest that a loop has seen."""
+    replay = find_replay()
+    if replay:
+        return int(replay['now_ns'])
     connection = getattr(gdb.selected_inferior(), 'connection', None)
     if connection is not None and connection.type == 'native':
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -621,9 +643,135 @@ class ApplyTask(Command):
                     print(f'eddy: {error}')
 
 
+# --- replays
+
+def place_of(replay):
+    """Where it is: its event, request and nanosecond."""
+    return {'event': int(replay['events']), 'request': int(replay['requests']),
+            'ns': int(replay['now_ns']) - int(replay['began_ns'])}
+
+
+def parse_place(argument):
+    """What a place counts, and how many of these."""
+    found = re.fullmatch(r'(request )?(\d+)', argument)
+    if found:
+        return 'request' if found[1] else 'event', int(found[2])
+    found = re.fullmatch(r'(\d+(?:\.\d*)?)(s|ms|us)', argument)
+    if found:
+        return 'ns', int(float(found[1]) * {'s': 1e9, 'ms': 1e6, 'us': 1e3}[found[2]]) + 1
+    raise Complaint(f'"{argument}" is no place in a replay: say 1200 (an event), 1.5s, 20ms, or request 17')
+
+
+def go(command):
+    """Let the process run to its next stop, and show that as little as gdb can."""
+    quiet = 'suppress-cli-notifications'
+    try:
+        gdb.execute(f'set {quiet} on', to_string=True)
+    except gdb.error:   # before gdb 13
+        quiet = None
+    try:
+        gdb.execute(command, to_string=True)
+    finally:
+        if quiet:
+            gdb.execute(f'set {quiet} off')
+
+
+def select_event():
+    """Select the frame that made the call of the event, where the replay has stopped for one. Return: false elsewhere."""
+    frame = gdb.newest_frame()
+    while frame and not (frame.name() == 'stop' and frame.find_sal().symtab and
+                         frame.find_sal().symtab.filename.endswith('record/watch.c')):
+        frame = frame.older()
+    if not frame:
+        return False
+    own = os.path.dirname(os.path.dirname(frame.find_sal().symtab.fullname()))
+    caller = frame
+    while caller and (not caller.find_sal().symtab or caller.find_sal().symtab.fullname().startswith(own) or
+                      '/eddy/internal/' in caller.find_sal().symtab.fullname()):
+        caller = caller.older()
+    (caller or frame.older()).select()
+    return True
+
+
+def seek(argument):
+    """Run the replay to a place, from its begin if it is there already."""
+    kind, value = parse_place(argument)
+    replay = find_replay()
+    if inferior_has_process() and not replay:
+        raise Complaint('this process is no replay; start one: eddy replay FILE --gdb')
+    if replay and place_of(replay)[kind] < value:
+        gdb.execute(f'set variable eddyi_replay.until_{kind} = {value}')
+        gdb.execute('set variable eddyi_replay.is_watched = 1')
+        go('continue')
+    else:
+        gdb.execute(f'set environment EDDY_REPLAY_UNTIL {argument}')
+        go('run')
+        gdb.execute('unset environment EDDY_REPLAY_UNTIL')
+    if not find_replay():
+        print('The replay has ended.')
+    elif select_event():
+        gdb.execute('frame')
+    else:
+        print('The program has stopped before that place:')
+        gdb.execute('backtrace 1')
+
+
+class Eddy(gdb.Command):
+    """Commands for the replay of a recording."""
+
+    def __init__(self):
+        super().__init__('eddy', gdb.COMMAND_RUNNING, prefix=True)
+
+
+class Seek(Command):
+    """Go to a place of the replay: eddy seek N (an event), eddy seek 1.5s, eddy seek request N. Without one: say where it is."""
+
+    def __init__(self):
+        super().__init__('eddy seek', gdb.COMMAND_RUNNING)
+
+    def run(self, argument, _from_tty):
+        if argument:
+            seek(argument)
+            return
+        replay = find_replay()
+        if not replay:
+            raise Complaint('no replay runs; start one: eddy replay FILE --gdb, then eddy seek PLACE')
+        place = place_of(replay)
+        of = f' of {int(replay["last"])}' if int(replay['last']) else ''
+        print(f'event {place["event"]}{of}, request {place["request"]}, {place["ns"] / 1e9:.6f} s after the begin')
+
+
+class Step(Command):
+    """Go some events on or back."""
+
+    def __init__(self, name, sign):
+        super().__init__(f'eddy {name}', gdb.COMMAND_RUNNING)
+        self.sign = sign
+
+    def run(self, argument, _from_tty):
+        replay = find_replay()
+        if not replay:
+            raise Complaint('no replay runs; start one: eddy replay FILE --gdb, then eddy seek PLACE')
+        if argument and not argument.isdecimal():
+            raise Complaint(f'"{argument}" is no number of events')
+        seek(str(max(1, place_of(replay)['event'] + self.sign * int(argument or 1))))
+
+
+class NextEvent(Step):
+    """Go on to the next event of the replay; eddy next-event N: to the N-th."""
+
+
+class Back(Step):
+    """Go back to the event before; eddy back N: N events. The replay runs again from its begin."""
+
+
 gdb.unwinder.register_unwinder(None, stack, replace=True)
 HideThread()
 for kind in (InfoTasks, InfoScopes, SelectTask, ApplyTask):
     kind()
+Eddy()
+Seek()
+NextEvent('next-event', 1)
+Back('back', -1)
 for event in (gdb.events.cont, gdb.events.exited, gdb.events.inferior_deleted):
     event.connect(current.forget)

@@ -1,12 +1,17 @@
-"""EDDY_RECORD and EDDY_REPLAY: a replay takes the same way as the recorded run, without io_uring, network or disk."""
+"""EDDY_RECORD and EDDY_REPLAY: a replay takes the same way as the recorded run, without io_uring, network or disk; eddy replay,
+and gdb on a replay."""
+# needs: gdb
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import recorded
+import wire
 from recorded import DIVERGED, REFUSED, Recording, without_system
 from timeline import Timeline, ns
 from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, chunked, in_threads, request
@@ -16,8 +21,8 @@ LADDER = os.path.join(EXAMPLES, 'ladder')
 
 def setUpModule():
     with open(PROGRAMS['tour'], 'rb') as file:
-        if b'EDDY_REPLAY' not in file.read():
-            raise unittest.SkipTest('built without -Drecord=enabled')
+        if b'EDDY_REPLAY_UNTIL' not in file.read():
+            raise unittest.SkipTest('built without recordings')
 
 
 @unittest.skipIf(recorded.ALWAYS, 'each server is recorded already')
@@ -94,6 +99,18 @@ class Servers(Case):
         server.reader.join(10)
         server.process.stderr.close()
         self.assertEqual(self.recording.wrong(server.program, -signal.SIGABRT, None, server.log), '')
+
+    def test_a_copy_of_a_live_recording_replays(self):
+        server = self.record()
+        self.load(server)
+        recorded.await_flush()
+        copy = Recording(shutil.copy(self.recording.path, os.path.join(self.dir, 'copy')))
+        self.load(server)
+        self.end(server)
+        replay = copy.replay(server.program)
+        self.assertEqual(replay.returncode, REFUSED, replay.stderr)
+        self.assertIn('the recording ends here', replay.stderr)
+        self.assertRegex(copy.look('--print').stdout, r'\nrequest \d+: task \d+ "request": GET /slow/20\n')
 
     def test_a_killed_program_replays_to_its_last_block(self):
         server = self.record()
@@ -173,6 +190,96 @@ class Programs(Case):
         run = self.run_one(PROGRAMS['eddy'], 'doctor', env=recording.env)
         self.assertIn(run.returncode, (0, 1), run.stderr)
         self.assertNotEqual(DIVERGED, run.returncode)
+
+
+@unittest.skipIf(recorded.ALWAYS, 'each server is recorded already')
+class Looks(Case):
+    """eddy replay, and gdb, on a recording of three requests, the second of which takes 50 ms."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.recording = Recording()
+        server = wire.Server('--dir', cls.recording.folder, program='tour', env=cls.recording.env)
+        for path in ('/hello', '/slow/50', '/text/1000'):
+            server.get(path)
+        server.stop()
+
+    def look(self, *options, status=0):
+        done = self.recording.look(*options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def events(self):
+        """The listed events: number, seconds, rest of the line."""
+        return [(int(number), float(at), rest)
+                for number, at, rest in re.findall(r'^ *(\d+) +(\d+\.\d{6}) (.*)$', self.look('--print').stdout, re.M)]
+
+    def test_print(self):
+        done = self.look('--print')
+        self.assertIn('listening on', done.stderr)
+        self.assertRegex(done.stdout, r'\n\tsubmits recv of descriptor \d+, \d+\n')
+        self.assertRegex(done.stdout, r'\n\tcompletes recv of descriptor \d+, \d+ = \d+\n')
+        self.assertRegex(done.stdout, r'\nrequest 2: task \d+ "request": GET /slow/50\n')
+        self.assertRegex(done.stdout, r'\n +\d+ +\d+\.\d{6} task \d+ "main" open\("/etc/mime.types", 524288, 0\) = \d+\n')
+        events = self.events()
+        self.assertEqual([number for number, *_ in events], list(range(1, len(events) + 1)))
+        self.assertIn(f'replayed {len(events)} events', done.stderr)
+        path = os.path.join(self.folder(), 'list')
+        self.assertEqual(self.recording.replay(PROGRAMS['tour'], env={'EDDY_REPLAY_PRINT': path}).returncode, 0)
+        with open(path) as file:
+            self.assertEqual(file.read(), done.stdout)
+
+    def test_until(self):
+        count = len(self.events())
+        by_number = self.look('--until', '100').stderr
+        self.assertIn(f'eddy: the replay stops at event 100 of {count}, after ', by_number)
+        self.assertIn('#1 "main" (eddy_run())', by_number)
+        by_request = self.look('--until', 'request 2').stderr
+        self.assertRegex(by_request, r'#\d+ "request" \(.*\), stack \d+ KiB: runs')
+        self.assertNotRegex(by_request, r'replayed \d+ events')
+        begun = float(re.search(r'request 2: .*\n +\d+ +(\d+\.\d+)', self.look('--print').stdout)[1])
+        asleep = self.look('--until', f'{begun * 1000 + 40:.3f}ms').stderr
+        stops = r'the replay stops at event (\d+) of \d+, after \d+ [mu]s: .*\n'
+        # Nothing but the end of its sleep happens in that time.
+        self.assertEqual(re.search(stops, self.look('--until', f'{begun + 0.045:.6f}s').stderr)[0], re.search(stops, asleep)[0])
+        self.assertIn('replayed', self.look('--until', '1000000').stderr)
+        for wrong in ('x', '-1', '1.5', '0', 'request', 'request x', 'request 0', '1.5h', '1e99s', ''):
+            refused = self.look('--until', wrong, status=REFUSED if wrong else 0)
+            self.assertEqual('is wrong' in refused.stderr, bool(wrong), wrong)
+
+    def test_timeline_and_pace(self):
+        path = os.path.join(self.folder(), 'out.json')
+        began = time.monotonic()
+        self.look('--timeline', path, '--pace')
+        self.assertGreater(time.monotonic() - began, 0.045)
+        self.assertEqual(Timeline(path).wrong(), [])
+
+    def test_mistakes(self):
+        for options in ((), ('a', 'b'), ('a', '--unknown')):
+            done = subprocess.run([PROGRAMS['eddy'], 'replay', *options], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn('usage: eddy replay FILE', done.stderr)
+        for path, reason in (('/none', 'No such file'), (__file__, 'it is no recording')):
+            done = subprocess.run([PROGRAMS['eddy'], 'replay', path], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, REFUSED)
+            self.assertIn(f"{path} can't be read: {reason}", done.stderr)
+        self.assertIn('--until PLACE', subprocess.run([PROGRAMS['eddy'], 'replay', '--help'], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual(self.recording.replay(PROGRAMS['tour'], env={'EDDY_REPLAY_PRINT': '/none/x'}).returncode, REFUSED)
+
+    @unittest.skipUnless(shutil.which('gdb'), 'needs gdb')
+    def test_gdb(self):
+        commands = ('eddy seek', 'eddy back', 'eddy seek x', 'eddy seek request 2', 'backtrace', 'eddy next-event', 'eddy seek', 'eddy next-event 3', 'eddy seek',
+                    'eddy back', 'eddy seek', 'eddy back 2', 'eddy seek', 'eddy back x', 'info tasks', 'eddy seek 1ms', 'eddy seek', 'break eddy_sleep',
+                    'eddy seek request 3', 'delete', 'continue', 'eddy seek', 'eddy seek 3')
+        says = self.recording.gdb(PROGRAMS['tour'], *commands)
+        for said, wanted in zip(says, (
+                'no replay runs', 'no replay runs', '"x" is no place', r'eddyi_probe_request', r'\n#\d+ .* in exchange|eddyi_exchange', r'\n\d+\t', r'event (\d+) of \d+, request 2',
+                '', r'event (\d+) of', '', r'event (\d+) of', '', r'event (\d+) of', '"x" is no number', r'request .* running', '', r'event \d+ of \d+, request 0', '',
+                'stopped before that place', '', 'SIGTRAP', '', r'event 3 of \d+, request 0|\n#\d+')):
+            self.assertTrue(re.search(wanted, said), (wanted, said))
+        at = [int(re.search(r'event (\d+) of', says[i])[1]) for i in (6, 8, 10, 12)]
+        self.assertEqual([number - at[0] for number in at], [0, 3, 2, 0])
 
 
 if __name__ == '__main__':

@@ -266,11 +266,15 @@ static void deal(struct writer *writer)
 
 static struct timespec in(uint64_t timeout_ns)
 {
+	struct eddyi_track *track = eddyi_track;
 	uint64_t at;
 
 	if (timeout_ns > 365 * 86400 * EDDY_SECOND)
 		timeout_ns = 365 * 86400 * EDDY_SECOND;
+	/* A replay waits in real time. */
+	eddyi_track = NULL;
 	at = eddy_now() + timeout_ns;
+	eddyi_track = track;
 	return (struct timespec){ (time_t)(at / EDDY_SECOND), (long)(at % EDDY_SECOND) };
 }
 

@@ -57,6 +57,8 @@ static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 	(void)req; /* unused without probes */
 	EDDYI_USDT(request__start, req, req->head.method_name.ptr, req->head.method_name.len,
 		   req->head.target.path.ptr, req->head.target.path.len);
+	if (EDDYI_HAS_TRACK)
+		eddyi_request_recorded(req->head.method_name, req->head.target.path);
 	if (__builtin_expect(eddyi_trace_state == EDDYI_TRACE_OFF, 1))
 		return 0;
 	/* A request that begins between slices may end in one. This reads no clock. */

@@ -28,6 +28,7 @@ static const struct known {
 	{ "get", "download a URL into a file, and continue after failures", "the layer http" },
 	{ "put", "upload a file to a URL, and continue after failures", "the layer http" },
 	{ "bench", "measure HTTP servers", "a full installation of eddy" },
+	{ "replay", "replay a recording: list its events, stop at one", "the layer runtime" },
 	{ "doctor", "check whether this machine can run eddy, and how to repair it",
 	  "the layer runtime" },
 };
@@ -125,7 +126,7 @@ static int run(const char *name, int argc, char **args)
 
 /* EDDY_RECORD and EDDY_REPLAY are for the program that this executes. */
 extern const bool eddyi_is_launcher;
-const bool eddyi_is_launcher = true;
+__attribute__((weak)) const bool eddyi_is_launcher = true;
 
 int main(int argc, char **argv)
 {

@@ -88,6 +88,18 @@ bool eddyi_signal_is_handler(const struct sigaction *action)
 	return action->sa_handler == collect;
 }
 
+bool eddyi_signal_is_pending(void)
+{
+	sigset_t pending;
+	bool found = false;
+
+	sigpending(&pending);
+	for (int signo = 1; signo < NSIG && !found; signo++)
+		found = atomic_load(&kinds[signo].fd) &&
+			(sigismember(&pending, signo) == 1 || atomic_load(&kinds[signo].since_ns));
+	return eddyi_outside_value("pending signal", found);
+}
+
 static int fill(sigset_t *set, const int *signos)
 {
 	sigemptyset(set);

@@ -2,6 +2,7 @@
 #include "track.h"
 
 #include "entries.h"
+#include "watch.h"
 
 #include "core/loop.h"
 
@@ -75,8 +76,6 @@ int64_t eddyi_value_recorded(const char *what, int64_t value)
 	return value;
 }
 
-static _Atomic uint64_t replayed_ns; /* the monotonic clock that was read last */
-
 uint64_t eddyi_clock_recorded(int clock)
 {
 	struct eddyi_track *track = eddyi_track;
@@ -91,7 +90,7 @@ uint64_t eddyi_clock_recorded(int clock)
 	}
 	*last += (uint64_t)eddyi_learn_signed(track, (int64_t)(now - *last));
 	if (eddyi_replays && clock == CLOCK_MONOTONIC)
-		atomic_store(&replayed_ns, *last);
+		eddyi_watch_clock(*last);
 	eddyi_event_end(track);
 	return *last;
 }
@@ -102,7 +101,7 @@ uint64_t eddyi_clock_seen_recorded(void)
 	uint64_t now;
 
 	if (eddyi_replays)
-		return atomic_load(&replayed_ns);
+		return eddyi_replay.now_ns;
 	DIRECTLY(now = eddyi_clock(CLOCK_MONOTONIC));
 	return now;
 }

@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "redirect.h"
+#include "watch.h"
 
 #include "config.h"
 #include "base/panic.h"
@@ -396,6 +397,7 @@ static void begin_replay(void)
 	struct eddyi_recording *read = &ours.read;
 	int r = eddyi_recording_open(ours.path, read), now = personality(0xffffffff);
 	bool is_same, may_execute = true;
+	const char *wrong;
 
 	if (r == -EBADMSG)
 		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s is no recording, or is damaged",
@@ -422,6 +424,14 @@ static void begin_replay(void)
 		       "EDDY_REPLAY: valgrind needs the arguments of the recorded run, and there "
 		       "they were other ones");
 	unsetenv("EDDY_REPLAY");
+	eddyi_replay.last = read->end.events;
+	wrong = eddyi_watch_start();
+	if (wrong)
+		refuse(EDDYI_REPLAY_REFUSED, "%s=\"%s\" is wrong: %s", wrong, getenv(wrong),
+		       strcmp(wrong, "EDDY_REPLAY_PRINT") == 0 ?
+			       strerror(errno) :
+			       "expected the number of an event, a time such as 1.5s or 20ms, or "
+			       "'request N'");
 }
 
 /* A program that executes others defines it as true: it is neither recorded nor replayed. */

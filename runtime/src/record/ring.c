@@ -9,6 +9,7 @@
  * 2. An entry is in `entries` from its submission to its last completion.
  */
 #include "entries.h"
+#include "watch.h"
 
 #include "base/feature.h"
 #include "core/executor.h"
@@ -134,6 +135,8 @@ static void issue(struct eddyi_track *track, const struct io_uring_sqe *sqe)
 	uint64_t target = 0;
 	struct entry *entry;
 
+	if (eddyi_replay.is_watched)
+		eddyi_watch_entry("submits", sqe);
 	if (eddyi_entry_names_another(sqe))
 		target = number_of(ring, sqe->addr);
 	if (has_number(sqe->user_data))
@@ -209,6 +212,8 @@ static void learn(struct eddyi_track *track, struct io_uring_cqe *cqe)
 				      (unsigned long long)(ring->last_number - name));
 	}
 	cqe->user_data = entry ? entry->sqe.user_data : name;
+	if (eddyi_replay.is_watched)
+		eddyi_watch_entry("completes", entry ? &entry->sqe : NULL);
 	cqe->res = (int)eddyi_learn_signed(track, cqe->res);
 	cqe->flags = (unsigned)eddyi_learn(track, cqe->flags);
 	if (!entry)
@@ -261,6 +266,8 @@ static int enter(struct eddy_loop *loop, bool waits, uint64_t timeout_ns)
 		ring->flags = *ring->real_flags;
 		count = tail - ring->tail;
 	}
+	if (eddyi_replay.is_watched)
+		eddyi_watch_entry("enters", NULL);
 	r = (int)eddyi_learn_signed(track, r);
 	ring->flags = (unsigned)eddyi_learn(track, ring->flags);
 	head = (unsigned)eddyi_learn(track, *loop->ring.sq.khead - head) +

@@ -1,5 +1,7 @@
 #include "track.h"
 
+#include "watch.h"
+
 #include "core/loop.h"
 #include "core/task.h"
 
@@ -203,6 +205,9 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 		if (track->task != task)
 			eddyi_diverge(track, "the recording has it in task %llu",
 				      (unsigned long long)track->task);
+		atomic_fetch_add_explicit(&eddyi_replay.events, 1, memory_order_relaxed);
+		if (eddyi_replay.is_watched)
+			eddyi_watch_begin(track);
 	} else {
 		need(track, EVENT_ROOM);
 		*track->at++ = (uint8_t)(kind | (task != track->task ? OTHER_TASK : 0));
@@ -217,6 +222,8 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 void eddyi_event_end(struct eddyi_track *track)
 {
 	eddyi_event_publish(track);
+	if (eddyi_replay.is_watched)
+		eddyi_watch_end();
 }
 
 void eddyi_issue(struct eddyi_track *track, uint64_t number)
@@ -230,6 +237,8 @@ void eddyi_issue(struct eddyi_track *track, uint64_t number)
 		if (recorded != number)
 			eddyi_diverge(track, "argument %u is %lld, and %lld in the recording",
 				      track->issued, (long long)number, (long long)recorded);
+		if (eddyi_replay.is_watched)
+			eddyi_watch_number(number);
 	} else {
 		put(track, number);
 	}
@@ -299,6 +308,8 @@ void eddyi_issue_text(struct eddyi_track *track, const char *text)
 	track->hash = mix(mix(track->hash, coded), eddyi_digest(text ? text : "", len));
 	if (eddyi_replays) {
 		compare_text(track, text, coded);
+		if (eddyi_replay.is_watched)
+			eddyi_watch_text(text);
 	} else {
 		put(track, coded);
 		put_bytes(track, (const uint8_t *)text, len);
@@ -317,7 +328,10 @@ int64_t eddyi_learn_signed(struct eddyi_track *track, int64_t number)
 {
 	uint64_t coded = eddyi_learn(track, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
 
-	return (int64_t)(coded >> 1 ^ -(coded & 1));
+	number = (int64_t)(coded >> 1 ^ -(coded & 1));
+	if (eddyi_replay.is_watched)
+		eddyi_watch_result(number);
+	return number;
 }
 
 void eddyi_learn_bytes(struct eddyi_track *track, void *bytes, size_t len)

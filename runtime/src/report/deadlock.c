@@ -10,8 +10,8 @@
  * 2. So while the registry is locked and all loops are stuck, no task runs, and messages posted by
  *    a loop before it got stuck are in a queue. If all queues are empty, only another thread could
  *    post.
- * 3. Queues are checked last: a thread that posted and ended before the threads were checked has
- *    left its message there.
+ * 3. Pending signals and queues are checked last: a thread that posted and ended before the threads
+ *    were checked has left its message there.
  * 4. On any doubt (another thread, a signal handler that might post) there is no verdict; the loop
  *    checks again later, with a doubled delay each time.
  */
@@ -58,8 +58,10 @@ static bool is_loop(struct eddy_node *loops, pid_t tid)
  * idle, the library's writers, and the kernel's. */
 static bool is_harmless(const char *tid)
 {
-	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
-					     "eddy-log\n",     "eddy-dump\n",  "iou-" };
+	static const char *const names[] = {
+		"eddy-offload\n", "eddy-watch\n", "eddy-timeline\n", "eddy-log\n", "eddy-dump\n",
+		"eddy-record\n",  "iou-"
+	};
 	char name[32];
 
 	eddyi_proc_read(name, sizeof(name), "/proc/self/task/%.20s/comm", tid);
@@ -123,7 +125,7 @@ static bool is_deadlock(struct eddy_node *loops)
 	/* Twice: a thread that ends during the look may hide one that it has started. */
 	if (has_other_threads(loops) || has_other_threads(loops))
 		return false;
-	return !has_messages(loops);
+	return !eddyi_signal_is_pending() && !has_messages(loops);
 }
 
 static void report(struct eddy_node *loops)

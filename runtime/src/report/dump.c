@@ -11,9 +11,11 @@
  */
 #include <eddy/chan.h>
 #include <eddy/dump.h>
+#include <eddy/internal/outside.h>
 #include <eddy/offload.h>
 
 #include "dump.h"
+
 #include "core/loop.h"
 #include "core/wait.h"
 #include "core/op.h"
@@ -308,7 +310,9 @@ static void say_pool(struct eddyi_out *out, size_t waiting)
 
 void eddyi_dump_loop(struct eddyi_out *out, struct eddy_loop *loop)
 {
-	struct drawing drawing = { .out = out, .loop = loop, .now_ns = eddy_now() };
+	/* A replay that has stopped reads no clock. */
+	uint64_t now_ns = eddyi_is_replay() && !eddyi_track ? eddyi_clock_seen() : eddy_now();
+	struct drawing drawing = { .out = out, .loop = loop, .now_ns = now_ns };
 	struct eddy_loop_stats stats = eddy_loop_stats(loop);
 	size_t lone = each_lone_op(&drawing, 0, count_op);
 

@@ -15,6 +15,7 @@
 #define EDDY_INTERNAL_OUTSIDE_H
 
 #include <eddy/base.h>
+#include <eddy/str.h>
 
 EDDY_BEGIN_DECLS
 
@@ -42,6 +43,9 @@ extern EDDY_API bool eddyi_replays;
 EDDYI_RECORDED int64_t eddyi_value_recorded(const char *what, int64_t value);
 EDDYI_RECORDED uint64_t eddyi_clock_recorded(int clock);
 EDDYI_RECORDED int eddyi_random_recorded(void *bytes, size_t len, unsigned flags);
+
+/* Number a request, which a replay can be stopped at. Only for threads with a track. */
+EDDYI_RECORDED void eddyi_request_recorded(struct eddy_str method, struct eddy_str path);
 
 /* Learn a value that came from outside in another way. `what` names it. Return: the value. */
 static inline int64_t eddyi_outside_value(const char *what, int64_t value)

@@ -1,0 +1,37 @@
+/* watch.h: a replay that is looked at: its events are numbered and listed, it stops at one, or keeps the recorded pace. */
+#ifndef EDDYI_WATCH_H
+#define EDDYI_WATCH_H
+
+#include "track.h"
+
+struct io_uring_sqe;
+
+/* Of a replay. eddy-gdb.py reads and writes it. */
+extern struct eddyi_replay {
+	_Atomic uint64_t events;   /* that have begun, of all threads, */
+	_Atomic uint64_t requests; /* requests, */
+	_Atomic uint64_t now_ns;   /* and the monotonic clock that was read last */
+	uint64_t began_ns;         /* the first one */
+	uint64_t last;             /* events of the recording; 0: unknown */
+	/* It stops at the first event for which one of these is reached; 0: none. */
+	uint64_t until_event, until_request, until_ns;
+	bool is_watched; /* the functions below have something to do */
+} eddyi_replay;
+
+/* Look as EDDY_REPLAY_PRINT, EDDY_REPLAY_UNTIL and EDDY_REPLAY_PACE say. Return: NULL, or the one that is wrong. */
+const char *eddyi_watch_start(void);
+
+/* For an event: its begin, the arguments of its call, its result, its end. */
+void eddyi_watch_begin(struct eddyi_track *track);
+void eddyi_watch_number(uint64_t number);
+void eddyi_watch_text(const char *text);
+void eddyi_watch_result(int64_t result);
+void eddyi_watch_end(void);
+
+/* An entry of the ring is submitted or completed, or something else happens to it; NULL: to none. */
+void eddyi_watch_entry(const char *what, const struct io_uring_sqe *sqe);
+
+/* The monotonic clock was read. */
+void eddyi_watch_clock(uint64_t now_ns);
+
+#endif
