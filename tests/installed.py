@@ -419,7 +419,7 @@ def check_alone(tree):
     """Where the runtime alone is installed, the rest is said to be missing, and from where."""
     bin = os.path.join(tree.folder, 'alone', 'bin')
     os.makedirs(bin)
-    for name in ('eddy', 'eddy-doctor'):
+    for name in ('eddy', 'eddy-doctor', 'eddy-replay'):
         shutil.copy(tree.path('bin', name), bin)
     said = run(os.path.join(bin, 'eddy'), 'serve', status=1)
     if f'looked for it in {bin}:{bin}/../libexec/eddy\n' not in said:

@@ -185,6 +185,18 @@ class Programs(Case):
         self.assertRegex(run.stderr, r'the recording .* (ends here|lacks its end)')
         self.assertEqual(recording.replay(program).returncode, REFUSED)
 
+    def test_the_largest_file(self):
+        recording, program = Recording(), os.path.join(LADDER, '05_cleanup')
+        run = self.run_one(program, env={**recording.env, 'EDDY_RECORD_MAX': '3000'}, cwd=self.folder())
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stderr, r'the recording .* (ends here|lacks its end).*: File too large')
+        self.assertLess(os.path.getsize(recording.path), 3000 + 256 * KIB)
+        self.assertEqual(recording.replay(program).returncode, REFUSED)
+        for wrong in ('x', '1M', '-1'):
+            refused = self.run_one(program, env={'EDDY_RECORD': recording.path + wrong, 'EDDY_RECORD_MAX': wrong})
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn('expected bytes', refused.stderr)
+
     def test_children_are_not_recorded(self):
         recording = Recording()
         run = self.run_one(PROGRAMS['eddy'], 'doctor', env=recording.env)

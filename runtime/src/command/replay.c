@@ -48,9 +48,7 @@ static const struct option options[] = {
 
 static int run(const char *path, const struct eddyi_recording *recording, bool in_gdb)
 {
-	char *const gdb[] = {
-		"gdb", "-q", "-ex", "set confirm off", "--args", (char *)recording->program, NULL
-	};
+	char *const gdb[] = { "gdb", "-q", "--args", (char *)recording->program, NULL };
 
 	if (setenv("EDDY_REPLAY", path, 1) < 0)
 		return -errno;

@@ -42,6 +42,7 @@ static struct {
 
 	/* Of a recording. */
 	int fd;
+	uint64_t size, size_max; /* of the file */
 	pthread_t thread;
 	sem_t wanted;
 	atomic_uint chunks;
@@ -179,6 +180,17 @@ void eddyi_recording_fail(int error)
 	    strerror(-error));
 }
 
+/* Write a block, unless the file would become too large. Return: 0, -errno. */
+static int write_block(unsigned track, const void *bytes, size_t len, bool may_pack)
+{
+	int r = eddyi_block_write(ours.fd, track, bytes, len, may_pack);
+
+	if (r < 0)
+		return r;
+	ours.size += (uint64_t)r;
+	return ours.size > ours.size_max ? -EFBIG : 0;
+}
+
 /* Write what a track has. Return: 0, -errno. */
 static int write_track(struct eddyi_track *track, bool pack)
 {
@@ -186,10 +198,10 @@ static int write_track(struct eddyi_track *track, bool pack)
 		struct eddyi_chunk *chunk = track->oldest;
 		bool is_full = atomic_load_explicit(&chunk->is_full, memory_order_acquire);
 		size_t len = atomic_load_explicit(&chunk->len, memory_order_acquire);
-		int r = len == chunk->written ? 0 :
-						eddyi_block_write(ours.fd, track->number,
-								  chunk->bytes + chunk->written,
-								  len - chunk->written, pack);
+		int r = len == chunk->written ?
+				0 :
+				write_block(track->number, chunk->bytes + chunk->written,
+					    len - chunk->written, pack);
 
 		if (r < 0)
 			return r;
@@ -254,7 +266,7 @@ static void write_program(void)
 	fclose(text);
 	r = write(ours.fd, EDDYI_RECORDING_MAGIC, strlen(EDDYI_RECORDING_MAGIC)) < 0 ? -errno : 0;
 	if (r == 0)
-		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_PROGRAM, bytes, len, true);
+		r = write_block(EDDYI_BLOCK_PROGRAM, bytes, len, true);
 	free(bytes);
 	if (r < 0)
 		refuse(EXIT_FAILURE, "EDDY_RECORD: %s can't be written: %s", ours.path,
@@ -270,7 +282,14 @@ static void in_child(void)
 
 static void begin_recording(void)
 {
-	int fd = open(ours.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const char *max = getenv("EDDY_RECORD_MAX");
+	int fd;
+
+	ours.size_max = UINT64_MAX;
+	if (max && *max && eddy_str_to_u64(eddy_str_from(max), &ours.size_max) < 0)
+		refuse(EXIT_FAILURE, "EDDY_RECORD_MAX=\"%s\" is wrong: expected bytes, as a number",
+		       max);
+	fd = open(ours.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		refuse(EXIT_FAILURE, "EDDY_RECORD: %s can't be created: %s%s", ours.path,
@@ -426,12 +445,14 @@ static void begin_replay(void)
 	unsetenv("EDDY_REPLAY");
 	eddyi_replay.last = read->end.events;
 	wrong = eddyi_watch_start();
+	if (wrong && strcmp(wrong, "EDDY_REPLAY_PRINT") == 0)
+		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY_PRINT=\"%s\" is wrong: %s", getenv(wrong),
+		       strerror(errno));
 	if (wrong)
-		refuse(EDDYI_REPLAY_REFUSED, "%s=\"%s\" is wrong: %s", wrong, getenv(wrong),
-		       strcmp(wrong, "EDDY_REPLAY_PRINT") == 0 ?
-			       strerror(errno) :
-			       "expected the number of an event, a time such as 1.5s or 20ms, or "
-			       "'request N'");
+		refuse(EDDYI_REPLAY_REFUSED,
+		       "EDDY_REPLAY_UNTIL=\"%s\" is wrong: expected the number of an event, a time such as "
+		       "1.5s or 20ms, or 'request N'",
+		       getenv(wrong));
 }
 
 /* A program that executes others defines it as true: it is neither recorded nor replayed. */
@@ -496,7 +517,7 @@ static void end_file(int signo, const struct eddyi_recording_end *end)
 		usleep(1000);
 	r = write_tracks(signo == 0);
 	if (r == 0)
-		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_END, &last, sizeof(last), false);
+		r = write_block(EDDYI_BLOCK_END, &last, sizeof(last), false);
 	if (r < 0)
 		say("eddy: the recording %s lacks its end: %s", ours.path, strerror(-r));
 }

@@ -49,7 +49,7 @@ struct eddyi_recording {
 	char *strings;
 };
 
-/* Write a block. Return: 0, -errno. */
+/* Write a block. Return: its bytes in the file, -errno. */
 int eddyi_block_write(int fd, unsigned track, const void *bytes, size_t len, bool pack);
 
 /* Open and check a recording. Return: 0; -EBADMSG if it is damaged; -errno. */

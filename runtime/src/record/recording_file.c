@@ -58,11 +58,13 @@ int eddyi_block_write(int fd, unsigned track, const void *bytes, size_t len, boo
 	struct eddyi_block block = { .track = track, .len = (uint32_t)len };
 	size_t packed_len = may_pack && len <= sizeof(packed) ? pack(packed, bytes, len) : 0;
 	const void *written = packed_len ? packed : bytes;
+	int r;
 
 	block.packed = (uint32_t)(packed_len ? packed_len : len);
 	block.digest = eddyi_digest(written, block.packed);
-	return write_all(fd, (struct iovec[]){ { &block, sizeof(block) },
-					       { (void *)(uintptr_t)written, block.packed } });
+	r = write_all(fd, (struct iovec[]){ { &block, sizeof(block) },
+					    { (void *)(uintptr_t)written, block.packed } });
+	return r < 0 ? r : (int)(sizeof(block) + block.packed);
 }
 
 uint8_t *eddyi_block_unpack(const struct eddyi_block_at *at)
