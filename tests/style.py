@@ -195,7 +195,7 @@ def check_listed(tap, root):
 
 
 def check_tested(tap, root):
-    servers = {path[len('test_'):-len('.py')] for path in os.listdir(os.path.join(root, 'tests', 'e2e')) if path.startswith('test_')} | {'installed'}
+    servers = {path[len('test_'):-len('.py')] for path in os.listdir(os.path.join(root, 'tests', 'e2e')) if path.startswith('test_')} | {'installed', 'package'}
     for layer in LAYERS:
         folders = (layer, 'accelerator') if layer == 'runtime' else (layer,)
         tests = servers | {os.path.splitext(os.path.basename(path))[0] for folder in folders

@@ -180,15 +180,15 @@ void eddyi_recording_fail(int error)
 	    strerror(-error));
 }
 
-/* Write a block, unless the file would become too large. Return: 0, -errno. */
+/* Write a block, unless the file is too large. Return: 0, -errno. */
 static int write_block(unsigned track, const void *bytes, size_t len, bool may_pack)
 {
-	int r = eddyi_block_write(ours.fd, track, bytes, len, may_pack);
+	int r = ours.size < ours.size_max ?
+			eddyi_block_write(ours.fd, track, bytes, len, may_pack) :
+			-EFBIG;
 
-	if (r < 0)
-		return r;
-	ours.size += (uint64_t)r;
-	return ours.size > ours.size_max ? -EFBIG : 0;
+	ours.size += r > 0 ? (uint64_t)r : 0;
+	return r < 0 ? r : 0;
 }
 
 /* Write what a track has. Return: 0, -errno. */

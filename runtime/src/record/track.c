@@ -207,7 +207,7 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 				      (unsigned long long)track->task);
 		atomic_fetch_add_explicit(&eddyi_replay.events, 1, memory_order_relaxed);
 		if (eddyi_replay.is_watched)
-			eddyi_watch_begin(track);
+			eddyi_watch_begin(track->number, eddyi_event_name(kind));
 	} else {
 		need(track, EVENT_ROOM);
 		*track->at++ = (uint8_t)(kind | (task != track->task ? OTHER_TASK : 0));

@@ -8,6 +8,7 @@
 #include "core/wait.h"
 #include "report/dump.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/str.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ static int print_fd = -1;
 static bool keeps_pace;
 static uint64_t pace_began_ns;                        /* on the real clock */
 static __thread struct eddyi_out line = { .fd = -1 }; /* of the current event */
+static __thread const char *current_call;
 static __thread bool in_entry; /* the arguments of an entry have been written */
 
 /* ---- what is asked for ---- */
@@ -113,7 +115,7 @@ static void name_task(struct eddyi_out *out, const struct eddy_task *task)
 }
 
 /* Where it is: `event 17 of 2907, after 31 ms: task 3 "conn": recv`. */
-static void say_place(struct eddyi_out *out, const struct eddyi_track *track)
+static void say_place(struct eddyi_out *out)
 {
 	const struct eddy_loop *loop = eddyi_this_loop;
 
@@ -127,10 +129,10 @@ static void say_place(struct eddyi_out *out, const struct eddyi_track *track)
 		name_task(out, loop->running);
 	else
 		eddyi_out(out, loop ? "the loop" : "a thread without a loop");
-	eddyi_out(out, ": %s", eddyi_event_name(track->kind));
+	eddyi_out(out, ": %s", current_call);
 }
 
-static void print_begin(const struct eddyi_track *track)
+static void print_begin(unsigned thread)
 {
 	uint64_t ns = eddyi_replay.now_ns - eddyi_replay.began_ns;
 	const struct eddy_loop *loop = eddyi_this_loop;
@@ -139,13 +141,13 @@ static void print_begin(const struct eddyi_track *track)
 	snprintf(at, sizeof(at), "%8llu %4llu.%06llu ", LLU(eddyi_replay.events),
 		 LLU(ns / EDDY_SECOND), LLU(ns % EDDY_SECOND / 1000));
 	eddyi_out(&line, "%s", at);
-	if (track->number)
-		eddyi_out(&line, "thread %u ", track->number);
+	if (thread)
+		eddyi_out(&line, "thread %u ", thread);
 	if (loop && loop->running) {
 		name_task(&line, loop->running);
 		eddyi_out(&line, " ");
 	}
-	eddyi_out(&line, "%s(", eddyi_event_name(track->kind));
+	eddyi_out(&line, "%s(", current_call);
 	in_entry = false;
 }
 
@@ -248,8 +250,9 @@ static bool is_traced(void)
 }
 
 /* Stop here: under a debugger by a signal, and else with a list of all tasks. */
-static void stop(struct eddyi_track *track)
+static void stop(void)
 {
+	struct eddyi_track *track = eddyi_track;
 	struct eddyi_out out = { .fd = STDERR_FILENO };
 	bool goes_on;
 
@@ -258,7 +261,7 @@ static void stop(struct eddyi_track *track)
 	eddyi_track = NULL;
 	goes_on = is_traced();
 	eddyi_out(&out, "eddy: the replay stops at ");
-	say_place(&out, track);
+	say_place(&out);
 	eddyi_out(&out, "\n");
 	eddyi_out_flush(&out);
 	if (goes_on) {
@@ -274,16 +277,17 @@ static void stop(struct eddyi_track *track)
 	_exit(EXIT_SUCCESS);
 }
 
-void eddyi_watch_begin(struct eddyi_track *track)
+void eddyi_watch_begin(unsigned thread, const char *call)
 {
 	uint64_t ns = eddyi_replay.now_ns - eddyi_replay.began_ns;
 
+	current_call = call;
 	line.fd = print_fd;
 	if (print_fd >= 0)
-		print_begin(track);
+		print_begin(thread);
 	if (eddyi_replay.events == eddyi_replay.until_event ||
 	    (eddyi_replay.until_ns && eddyi_replay.began_ns && ns >= eddyi_replay.until_ns - 1))
-		stop(track);
+		stop();
 }
 
 void eddyi_request_recorded(struct eddy_str method, struct eddy_str path)
@@ -314,7 +318,7 @@ void eddyi_request_recorded(struct eddy_str method, struct eddy_str path)
 		eddyi_track = track;
 	}
 	if (number == eddyi_replay.until_request)
-		stop(track);
+		stop();
 }
 
 /* ---- pace ---- */

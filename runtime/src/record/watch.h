@@ -2,7 +2,8 @@
 #ifndef EDDYI_WATCH_H
 #define EDDYI_WATCH_H
 
-#include "track.h"
+#include <eddy/base.h>
+#include <stdatomic.h>
 
 struct io_uring_sqe;
 
@@ -21,8 +22,8 @@ extern struct eddyi_replay {
 /* Look as EDDY_REPLAY_PRINT, EDDY_REPLAY_UNTIL and EDDY_REPLAY_PACE say. Return: NULL, or the one that is wrong. */
 const char *eddyi_watch_start(void);
 
-/* For an event: its begin, the arguments of its call, its result, its end. */
-void eddyi_watch_begin(struct eddyi_track *track);
+/* For an event of this thread, which has a number: its begin, the arguments of its call, its result, its end. */
+void eddyi_watch_begin(unsigned thread, const char *call);
 void eddyi_watch_number(uint64_t number);
 void eddyi_watch_text(const char *text);
 void eddyi_watch_result(int64_t result);

@@ -16,7 +16,6 @@ ALWAYS = os.environ.get('EDDY_E2E_RECORD', '')
 # A replay makes none of these calls.
 FORBIDDEN = 'io_uring_setup,io_uring_enter,epoll_create1,epoll_wait,socket,connect,bind,listen,accept4,sendmsg,recvmsg,sendto,recvfrom,openat2'
 REFUSED, DIVERGED = 85, 86
-EDDY_GDB = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'runtime', 'gdb', 'eddy-gdb.py')
 LINE = re.compile(r'^eddy: (recorded|replayed) (\d+) events, hash ([0-9a-f]{16})$', re.M)
 
 
@@ -47,19 +46,6 @@ class Recording:
         """Run `eddy replay` on it. Return: the ended process, with its output as text."""
         return subprocess.run([wire.PROGRAMS['eddy'], 'replay', self.path, *options], stdin=subprocess.DEVNULL, capture_output=True, check=False,
                               timeout=120, text=True, errors='replace')
-
-    def gdb(self, program, *commands):
-        """Run gdb on a replay. Return: what each command has printed."""
-        script = [f'set width 0', 'set debuginfod enabled off', 'set style enabled off', f'source {EDDY_GDB}']
-        for command in commands:
-            script += [r'echo \n<next>\n', f'python\ntry:\n    gdb.execute({command!r})\nexcept gdb.error as error:\n    print(error)\nend']
-        with tempfile.NamedTemporaryFile('w') as file:
-            file.write('\n'.join(script) + '\n')
-            file.flush()
-            done = subprocess.run(['gdb', '-nx', '-batch', '-x', file.name, program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, env={**os.environ, 'EDDY_REPLAY': self.path}, check=False, timeout=120, text=True,
-                                  errors='replace')
-        return done.stdout.split('\n<next>\n')[1:]
 
     def wrong(self, program, status, out, err, **options):
         """What is different in a replay; '' if nothing is. `out` may be None."""
