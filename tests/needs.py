@@ -16,7 +16,7 @@ FILES = {
     'docs': 'docs.py errors.py pictures.py suspends.py', 'pages': '', 'package': 'package.py shown.py', 'packaging': 'abi.py debian.py release.py',
     'debian-files': 'debian.py', 'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
     'e2e': 'e2e/test_*.py', 'h2': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'abuse': 'e2e/abuse_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
-    'rufh': 'e2e/rufh_*.py', 'release': 'e2e/release_*.py ../release/release.py',
+    'replays': 'e2e/replays_*.py', 'rufh': 'e2e/rufh_*.py', 'release': 'e2e/release_*.py ../release/release.py',
     'tsan': 'e2e/test_pg.py e2e/test_service.py', 'tsan-gcc': 'e2e/test_pg.py e2e/test_service.py',
     'poll': 'e2e/test_*.py', 'wolfssl': 'e2e/test_*.py',
 }

@@ -13,7 +13,7 @@ exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
 find_families() {
 	local name
 	! exist fuzz/ .c || families+=(fuzz)
-	for name in abuse big interop release rufh soak qemu; do
+	for name in abuse big interop release replays rufh soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
 	families+=(abi asan-clang cancels chaos clang debian h2 package page poll roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)

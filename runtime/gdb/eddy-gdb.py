@@ -126,8 +126,9 @@ def inferior_has_process():
 def find_replay():
     """What the runtime says of the replay that this process is; None: it is not one."""
     try:
-        if inferior_has_process() and gdb.parse_and_eval('(bool)eddyi_replays'):
-            return gdb.parse_and_eval('eddyi_replay')
+        replays = gdb.lookup_global_symbol('eddyi_replays')
+        if inferior_has_process() and replays and replays.value():
+            return gdb.lookup_global_symbol('eddyi_replay').value()
     except gdb.error:
         pass
     return None
@@ -700,8 +701,9 @@ def seek(argument):
     if inferior_has_process() and not replay:
         raise Complaint('this process is no replay; start one: eddy replay FILE --gdb')
     if replay and place_of(replay)[kind] < value:
-        gdb.execute(f'set variable eddyi_replay.until_{kind} = {value}')
-        gdb.execute('set variable eddyi_replay.is_watched = 1')
+        for member, number in ((f'until_{kind}', value), ('is_watched', 1)):
+            target = replay[member]
+            gdb.selected_inferior().write_memory(int(target.address), number.to_bytes(target.type.sizeof, 'little'))
         go('continue')
     else:
         gdb.execute(f'set environment EDDY_REPLAY_UNTIL {argument}')

@@ -30,6 +30,9 @@ static bool is_file(struct eddyi_track *track, int fd)
 /* Whether a call may take long, or wait for another thread: a job lets others run meanwhile. */
 static bool gives_turn(struct eddyi_track *track)
 {
+	/* A thread that spins waits for another one: in jansson, for the seed of its hash. */
+	if (track->kind == EDDYI_EVENT_sched_yield)
+		return true;
 	if (eddyi_this_loop)
 		return false;
 	switch (track->kind) {

@@ -37,7 +37,7 @@ OTHERS = {
     'pthread_create': f'{MEMORY} clone clone3 futex rseq rt_sigprocmask set_robust_list exit',
     'pthread_getattr_np': f'{STDIO} prlimit64 sched_getaffinity',
     'pthread_getaffinity_np': 'sched_getaffinity', 'pthread_setaffinity_np': 'sched_setaffinity',
-    'pthread_setname_np': 'close openat prctl write', 'pthread_sigmask': 'rt_sigprocmask', 'sigprocmask': 'rt_sigprocmask',
+    'pthread_setname_np': 'close openat prctl write', 'pthread_sigmask': 'rt_sigprocmask', 'sigprocmask': 'rt_sigprocmask', 'sigpending': 'rt_sigpending',
     'getcontext': 'rt_sigprocmask', 'setcontext': 'rt_sigprocmask', 'makecontext': '',
     'memfd_create': 'memfd_create', 'renameat2': 'renameat renameat2', 'realpath': 'getcwd newfstatat readlink', 'sigaction': 'rt_sigaction', 'signal': 'rt_sigaction',
     'sysconf': 'close openat read sched_getaffinity sysinfo',

@@ -59,7 +59,10 @@ class Recording:
         recorded = LINE.search(err)
         if not recorded or recorded[1] != 'recorded':
             return f'there is no line on the recording:\n{err}'
-        again = self.replay(program, **options)
+        try:
+            again = self.replay(program, **options)
+        except subprocess.TimeoutExpired as error:
+            return f'recorded as "{recorded[0]}", and its replay does not end: {error.stderr}'
         replayed = LINE.search(again.stderr)
         if not replayed or replayed.groups()[1:] != recorded.groups()[1:]:
             return f'recorded as "{recorded[0]}", and replayed with status {again.returncode}:\n{again.stderr[-2000:]}'

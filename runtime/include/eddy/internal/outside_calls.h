@@ -156,6 +156,7 @@ NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
     (kind, id, ret_info, options),
     NUM(kind) NUM(id) NUM(options), OUT(ret_info, sizeof(*ret_info)))
 
+NOW(int, sched_yield, (void), (), , )
 NOW(int, nanosleep, (const struct timespec *time, struct timespec *ret_left), (time, ret_left),
     NUM(time->tv_sec) NUM(time->tv_nsec), OUT(ret_left, sizeof(*ret_left)))
 
