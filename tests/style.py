@@ -52,6 +52,7 @@ DIRECT = {
     'runtime/src/base/feature.c': 'probes the kernel once',
     'runtime/src/base/out.c': 'writes reports',
     'runtime/src/base/panic.c': 'the process is ending',
+    'runtime/src/base/thread.c:syscall': 'only lets other threads run',
     'runtime/src/command/': 'programs, not a library',
     'runtime/src/core/fault.c': 'a handler of faults',
     'runtime/src/executor/': 'performs operations of the ring, whose completions are recorded; advice if there is no ring',

@@ -1,6 +1,8 @@
 #include "thread.h"
 
 #include <eddy/base.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* As for tasks' stacks: other libraries have large frames without stack probes. */
 #define GUARD_SIZE (64 * EDDY_KIB)
@@ -28,4 +30,9 @@ int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *arg), void *arg)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return -r;
+}
+
+void eddyi_thread_yield(void)
+{
+	syscall(SYS_sched_yield);
 }

@@ -8,6 +8,7 @@
  * 3. While a signal is pending, the event counter of its collector is not 0. It may be higher than
  *    the number of pending signals.
  */
+#include "base/thread.h"
 #include "core/recorded.h"
 
 #include <eddy/internal/debug.h>
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -177,7 +177,7 @@ static void hand_on(int signo)
 		end(signo);
 	atomic_store(&kinds[signo].fd, fd);
 	while (atomic_load(&passing))
-		sched_yield();
+		eddyi_thread_yield();
 	if (!fd)
 		atomic_store(&kinds[signo].since_ns, 0);
 	else if (atomic_load(&kinds[signo].since_ns))

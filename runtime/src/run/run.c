@@ -10,13 +10,13 @@
 #include "run.h"
 #include "report/report.h"
 #include "base/standard.h"
+#include "base/thread.h"
 #include "transfer/technique.h"
 #include "timeline/timeline.h"
 
 #include <eddy/internal/log.h>
 #include <eddy/internal/outside.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -304,7 +304,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_message_deliver_all(loop);
 	/* The last eddy_loop_post() may not have returned yet. */
 	while (atomic_load(&loop->posting))
-		sched_yield();
+		eddyi_thread_yield();
 	while (loop->at_end) {
 		struct eddyi_at_end *at_end = loop->at_end;
 
