@@ -1,6 +1,6 @@
 """EDDY_RECORD and EDDY_REPLAY: a replay takes the same way as the recorded run, without io_uring, network or disk; eddy replay,
 and gdb on a replay."""
-# needs: gdb
+# needs: gdb valgrind
 import os
 import re
 import resource
@@ -92,6 +92,18 @@ class Servers(Case):
         self.assertEqual(len(server.get('/files/b').body), MIB)
         shutil.rmtree(folder)
         self.end(server)
+
+    @unittest.skipIf(wire.is_sanitized() or not shutil.which('valgrind'), 'needs valgrind, and a build without sanitizers')
+    def test_valgrind(self):
+        """It looks at what has happened without it."""
+        server = self.record('--workers', '2')
+        with open(f'/proc/{server.pid}/cmdline') as file:
+            args = file.read().split('\0')[1:-1]
+        self.load(server)
+        self.end(server)
+        replay = self.recording.replay(server.program, *args, wrap=('valgrind', '-q', '--error-exitcode=9'))
+        self.assertEqual(replay.returncode, 0, replay.stderr)
+        self.assertEqual(recorded.LINE.search(replay.stderr).groups()[1:], recorded.LINE.search(server.log).groups()[1:])
 
     def test_a_crash_is_repeated(self):
         server = self.record()
