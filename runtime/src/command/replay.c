@@ -33,7 +33,13 @@ static const char usage[] =
 extern const bool eddyi_is_launcher;
 __attribute__((weak)) const bool eddyi_is_launcher = true;
 
-enum { UNTIL = 1, PRINT, TIMELINE, PACE, GDB, LENIENT, HELP };
+enum { UNTIL, PRINT, TIMELINE, PACE, LENIENT, GDB, HELP, UNKNOWN = '?' };
+
+/* Of the options before GDB. */
+static const char *const variables[] = {
+	"EDDY_REPLAY_UNTIL", "EDDY_REPLAY_PRINT",   "EDDY_REPLAY_TRACE",
+	"EDDY_REPLAY_PACE",  "EDDY_REPLAY_LENIENT",
+};
 
 static const struct option options[] = {
 	{ "until", required_argument, NULL, UNTIL },
@@ -69,30 +75,23 @@ int main(int argc, char **argv)
 
 	while (r == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
-		case UNTIL:
-			r = setenv("EDDY_REPLAY_UNTIL", optarg, 1);
-			break;
-		case PRINT:
-			r = setenv("EDDY_REPLAY_PRINT", "-", 1);
-			break;
-		case TIMELINE:
-			r = setenv("EDDY_REPLAY_TRACE", optarg, 1);
-			break;
-		case PACE:
-			r = setenv("EDDY_REPLAY_PACE", "1", 1);
-			break;
 		case GDB:
 			in_gdb = true;
-			break;
-		case LENIENT:
-			r = setenv("EDDY_REPLAY_LENIENT", "1", 1);
 			break;
 		case HELP:
 			fputs(usage, stdout);
 			return EXIT_SUCCESS;
-		default:
+		case UNKNOWN:
 			fputs(usage, stderr);
 			return 2;
+		default:
+			r = setenv(variables[option],
+				   optarg          ? optarg :
+				   option == PRINT ? "-" :
+						     "1",
+				   1) < 0 ?
+				    -errno :
+				    0;
 		}
 	}
 	if (r < 0) {
