@@ -30,7 +30,7 @@ const struct eddyi_linked eddyi_linked[] = {
 	{ NULL, NULL },
 };
 
-/* It is the program itself that is recorded: it executes no other one. */
+/* This program is recorded: its commands are in it. */
 extern const bool eddyi_is_launcher;
 const bool eddyi_is_launcher = false;
 

@@ -135,7 +135,7 @@ def find_replay():
 
 
 def now():
-    """The monotonic clock: of a replay as it was recorded, else of this machine where the process lives on it, else the latest that a loop has seen."""
+    """The monotonic clock: of a replay as recorded; of this machine where the process lives on it; else the latest that a loop has seen."""
     replay = find_replay()
     if replay:
         return int(replay['now_ns'])

@@ -126,6 +126,21 @@ class Servers(Case):
         self.assertIn('the recording ends here', replay.stderr)
         self.assertRegex(copy.look('--print').stdout, r'\nrequest \d+: task \d+ "request": GET /slow/20\n')
 
+    def test_a_long_event_is_listed(self):
+        """All connections are accepted in one turn of the loop."""
+        server = self.record()
+        server.process.send_signal(signal.SIGSTOP)
+        wires = [server.connect() for _ in range(150)]
+        server.process.send_signal(signal.SIGCONT)
+        for wire in wires:
+            with wire:
+                self.assertEqual(wire.ask(request('GET', '/hello')).status, 200)
+        self.end(server)
+        listed = self.recording.look('--print')
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertGreater(max(map(len, re.split(r'\n(?! *\t)', listed.stdout))), 2 * KIB)
+        self.assertGreaterEqual(listed.stdout.count('submits recv of descriptor'), 150)
+
     def test_a_killed_program_replays_to_its_last_block(self):
         server = self.record()
         self.load(server)

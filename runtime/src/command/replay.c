@@ -69,6 +69,7 @@ static int run(const char *path, const struct eddyi_recording *recording, bool i
 int main(int argc, char **argv)
 {
 	struct eddyi_recording recording;
+	const char *value;
 	bool in_gdb = false;
 	char path[PATH_MAX];
 	int option, r = 0;
@@ -85,13 +86,8 @@ int main(int argc, char **argv)
 			fputs(usage, stderr);
 			return 2;
 		default:
-			r = setenv(variables[option],
-				   optarg          ? optarg :
-				   option == PRINT ? "-" :
-						     "1",
-				   1) < 0 ?
-				    -errno :
-				    0;
+			value = optarg ? optarg : option == PRINT ? "-" : "1";
+			r = setenv(variables[option], value, 1) < 0 ? -errno : 0;
 		}
 	}
 	if (r < 0) {

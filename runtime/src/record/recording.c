@@ -516,8 +516,9 @@ static void end_file(int signo, const struct eddyi_recording_end *end)
 	for (int i = 0; atomic_load(&ours.writing) && i < LAST_MS; i++)
 		usleep(1000);
 	r = write_tracks(signo == 0);
+	/* Also if the file has become too large by now: with it, it is whole. */
 	if (r == 0)
-		r = write_block(EDDYI_BLOCK_END, &last, sizeof(last), false);
+		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_END, &last, sizeof(last), false);
 	if (r < 0)
 		say("eddy: the recording %s lacks its end: %s", ours.path, strerror(-r));
 }

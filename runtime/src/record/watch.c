@@ -31,7 +31,21 @@ static bool keeps_pace;
 static uint64_t pace_began_ns;                        /* on the real clock */
 static __thread struct eddyi_out line = { .fd = -1 }; /* of the current event */
 static __thread const char *current_call;
-static __thread bool in_entry; /* the arguments of an entry have been written */
+static __thread bool in_entry;     /* the arguments of the call have been written */
+static __thread unsigned argument; /* written so far */
+
+/* Do something that is no event itself. */
+#define UNSEEN(...)                                                                                \
+	do {                                                                                       \
+		struct eddyi_track *track_ = eddyi_track;                                          \
+                                                                                                   \
+		eddyi_track = NULL;                                                                \
+		__VA_ARGS__;                                                                       \
+		eddyi_track = track_;                                                              \
+	} while (0)
+
+/* Append to the line, which is written when it is full. */
+#define ADD(...) UNSEEN(eddyi_out(&line, __VA_ARGS__))
 
 /* ---- what is asked for ---- */
 
@@ -140,15 +154,16 @@ static void print_begin(unsigned thread)
 
 	snprintf(at, sizeof(at), "%8llu %4llu.%06llu ", LLU(eddyi_replay.events),
 		 LLU(ns / EDDY_SECOND), LLU(ns % EDDY_SECOND / 1000));
-	eddyi_out(&line, "%s", at);
+	ADD("%s", at);
 	if (thread)
-		eddyi_out(&line, "thread %u ", thread);
+		ADD("thread %u ", thread);
 	if (loop && loop->running) {
-		name_task(&line, loop->running);
-		eddyi_out(&line, " ");
+		UNSEEN(name_task(&line, loop->running));
+		ADD(" ");
 	}
-	eddyi_out(&line, "%s(", current_call);
+	ADD("%s(", current_call);
 	in_entry = false;
+	argument = 0;
 }
 
 void eddyi_watch_number(uint64_t number)
@@ -159,7 +174,7 @@ void eddyi_watch_number(uint64_t number)
 		return;
 	/* Descriptors and the like are sign-extended. */
 	snprintf(text, sizeof(text), "%lld", (long long)number);
-	eddyi_out(&line, line.text[line.len - 1] == '(' ? "%s" : ", %s", text);
+	ADD(argument++ ? ", %s" : "%s", text);
 }
 
 void eddyi_watch_text(const char *text)
@@ -169,9 +184,9 @@ void eddyi_watch_text(const char *text)
 	if (line.fd < 0 || in_entry)
 		return;
 	snprintf(shown, sizeof(shown), "%s", text ? text : "");
-	eddyi_out(&line, line.text[line.len - 1] == '(' ? "\"" : ", \"");
-	eddyi_out_name(&line, shown);
-	eddyi_out(&line, "\"");
+	ADD(argument++ ? ", \"" : "\"");
+	UNSEEN(eddyi_out_name(&line, shown));
+	ADD("\"");
 }
 
 void eddyi_watch_result(int64_t result)
@@ -182,7 +197,7 @@ void eddyi_watch_result(int64_t result)
 	if (line.fd < 0)
 		return;
 	snprintf(text, sizeof(text), "%lld", (long long)result);
-	eddyi_out(&line, in_entry ? " = %s" : ") = %s", name ? name : text);
+	ADD(in_entry ? " = %s" : ") = %s", name ? name : text);
 	in_entry = true;
 }
 
@@ -193,33 +208,29 @@ void eddyi_watch_entry(const char *what, const struct io_uring_sqe *sqe)
 	if (line.fd < 0)
 		return;
 	if (!in_entry)
-		eddyi_out(&line, ")");
+		ADD(")");
 	in_entry = true;
-	eddyi_out(&line, "\n\t%s", what);
+	ADD("\n\t%s", what);
 	if (!sqe)
 		return;
 	op = (const void *)(uintptr_t)(sqe->user_data & ~(uint64_t)7);
-	eddyi_out(&line, " %s", eddyi_op_name(sqe->opcode));
+	ADD(" %s", eddyi_op_name(sqe->opcode));
 	if (sqe->fd >= 0)
-		eddyi_out(&line, " of descriptor %d", sqe->fd);
+		ADD(" of descriptor %d", sqe->fd);
 	if (sqe->len)
-		eddyi_out(&line, ", %u", sqe->len);
+		ADD(", %u", sqe->len);
 	if ((sqe->user_data & 7) < EDDYI_OP_TAG_WAKE && op->waiter) {
-		eddyi_out(&line, ", for ");
-		name_task(&line, op->waiter->task);
+		ADD(", for ");
+		UNSEEN(name_task(&line, op->waiter->task));
 	}
 }
 
 void eddyi_watch_end(void)
 {
-	struct eddyi_track *track = eddyi_track;
-
 	if (line.fd < 0)
 		return;
-	eddyi_out(&line, in_entry ? "\n" : ")\n");
-	eddyi_track = NULL;
-	eddyi_out_flush(&line);
-	eddyi_track = track;
+	ADD(in_entry ? "\n" : ")\n");
+	UNSEEN(eddyi_out_flush(&line));
 }
 
 /* ---- stops ---- */
@@ -292,7 +303,6 @@ void eddyi_watch_begin(unsigned thread, const char *call)
 
 void eddyi_request_recorded(struct eddy_str method, struct eddy_str path)
 {
-	struct eddyi_track *track = eddyi_track;
 	uint64_t number;
 
 	if (!eddyi_replays)
@@ -313,9 +323,7 @@ void eddyi_request_recorded(struct eddy_str method, struct eddy_str path)
 			eddyi_out_name(&out, shown);
 		}
 		eddyi_out(&out, "\n");
-		eddyi_track = NULL;
-		eddyi_out_flush(&out);
-		eddyi_track = track;
+		UNSEEN(eddyi_out_flush(&out));
 	}
 	if (number == eddyi_replay.until_request)
 		stop();
