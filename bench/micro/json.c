@@ -179,5 +179,7 @@ int main(int argc, char **argv)
 	if (!ok)
 		micro_die("a text is refused");
 	micro_print(&micro);
+	if (is_read && !is_eddy)
+		free(page.items);
 	return 0;
 }
