@@ -76,19 +76,22 @@ static int load(void *pg, struct eddy_req *req, struct eddy_str key, struct eddy
 }
 
 static int save(void *pg, struct eddy_req *req, struct eddy_str key, struct eddy_str bytes,
-		uint64_t lasts_ns, bool is_new)
+		uint64_t lasts_ns, struct eddy_str old)
 {
 	EDDY_AUTO(eddy_pg_rows_deinit) struct eddy_pg_rows rows = { 0 };
-	const char *key_text = write_bytea(req, key), *text = write_bytea(req, bytes);
+	const char *key_text = write_bytea(req, key), *old_text = write_bytea(req, old);
+	const char *text = write_bytea(req, bytes);
 	int r = -ENOMEM;
 
-	if (key_text && text)
-		r = eddy_pg_query(
-			pg, &rows,
-			is_new ? "insert into eddy_sessions values ($1, $2, " LATER("$3") ")" :
-				 "update eddy_sessions set bytes = $2, expires_at = " LATER("$3")
-					 VALID,
-			EDDY_PG(key_text, text, seconds(lasts_ns)));
+	if (key_text && old_text && text && old.len)
+		r = eddy_pg_query(pg, &rows,
+				  "update eddy_sessions set key = $4, bytes = $2, "
+				  "expires_at = " LATER("$3") VALID,
+				  EDDY_PG(old_text, text, seconds(lasts_ns), key_text));
+	else if (key_text && old_text && text)
+		r = eddy_pg_query(pg, &rows,
+				  "insert into eddy_sessions values ($1, $2, " LATER("$3") ")",
+				  EDDY_PG(key_text, text, seconds(lasts_ns)));
 	return r == 0 && !rows.affected ? -ENOENT : r;
 }
 

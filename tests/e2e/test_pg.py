@@ -335,6 +335,9 @@ class Sessions(PgCase):
     def test_expires(self):
         self.case_runs('expires')
 
+    def test_ended_and_renewed(self):
+        self.case_runs('ended_and_renewed')
+
     def test_unavailable(self):
         self.case_runs('unavailable')
 

@@ -40,11 +40,12 @@ struct eddy_session_store {
 	 * Return: 0; -ENOENT if there are none, or they have expired; -errno. */
 	int (*load)(void *data, struct eddy_req *req, struct eddy_str key,
 		    struct eddy_str *ret_bytes, uint64_t *ret_left_ns);
-	/* Store bytes, which expire after `lasts_ns`. If `is_new`, the key is not in the store;
-	 * else bytes that are there are replaced, and never added.
-	 * Return: 0; -ENOENT if there were none to replace; -errno. */
+	/* Store bytes, which expire after `lasts_ns`, in place of those of the key `old`: the same
+	 * key, or another one if the session was renewed. If `old` is empty, the session is new.
+	 * Both happen at once, so that a session that another request ends in between stays ended.
+	 * Return: 0; -ENOENT if `old` has no bytes, or they have expired; -errno. */
 	int (*save)(void *data, struct eddy_req *req, struct eddy_str key, struct eddy_str bytes,
-		    uint64_t lasts_ns, bool is_new);
+		    uint64_t lasts_ns, struct eddy_str old);
 	/* Let the bytes of a key expire after `lasts_ns`, and not change them: another request may
 	 * have. Return: ignored. */
 	int (*extend)(void *data, struct eddy_req *req, struct eddy_str key, uint64_t lasts_ns);

@@ -252,26 +252,24 @@ static int save(struct eddy_session *session, uint64_t lasts_ns)
 	const struct head head = { htobe64(1), htobe64(session->began_ns) };
 	size_t len = sizeof(head) + session->pairs.len;
 	char *bytes = eddyi_arena_alloc(&session->req->arena, len);
-	int r = bytes ? 0 : -ENOMEM;
-	struct eddy_str old;
-	uint64_t left_ns;
+	struct eddy_str old = { 0 };
+	int r = -ENOMEM;
 
-	if (r == 0 && session->has_old)
-		r = options->store->load(options->store_data, session->req,
-					 key_of(session->old_key), &old, &left_ns);
-	if (r == 0) {
+	if (session->has_old)
+		old = key_of(session->old_key);
+	else if (session->is_stored)
+		old = key_of(session->key);
+	if (bytes) {
 		memcpy(bytes, &head, sizeof(head));
 		memcpy(bytes + sizeof(head), session->pairs.ptr, session->pairs.len);
 		r = options->store->save(options->store_data, session->req, key_of(session->key),
-					 eddy_str(bytes, len), lasts_ns, !session->is_stored);
+					 eddy_str(bytes, len), lasts_ns, old);
 	}
-	if (r == 0 && session->has_old)
-		r = remove_key(session, session->old_key);
 	/* The client must not get an id that the store does not know. */
 	if (r < 0)
 		session->sets_cookie = false;
 	/* Another request has ended the session, or renewed it. */
-	return r == -ENOENT && (session->is_stored || session->has_old) ? 0 : r;
+	return r == -ENOENT && old.len ? 0 : r;
 }
 
 /* Save changes; without any, extend a session of which an eighth of .idle_ns has passed. */

@@ -146,7 +146,7 @@ static int load(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 }
 
 static int save(void *data, struct eddy_req *req, struct eddy_str key, struct eddy_str bytes,
-		uint64_t lasts_ns, bool is_new)
+		uint64_t lasts_ns, struct eddy_str old)
 {
 	struct eddyi_session_memory *memory = data;
 	struct eddyi_session_entry *entry = malloc(sizeof(*entry) + bytes.len);
@@ -162,9 +162,11 @@ static int save(void *data, struct eddy_req *req, struct eddy_str key, struct ed
 	pthread_mutex_lock(&memory->lock);
 	if (size_of(entry) > memory->size_max)
 		r = -ENOSPC;
-	else if (!is_new && !find_valid(memory, key.ptr, eddy_now()))
+	else if (old.len && !find_valid(memory, old.ptr, eddy_now()))
 		r = -ENOENT;
-	else
+	if (r == 0 && old.len)
+		drop(memory, find(memory, old.ptr));
+	if (r == 0)
 		add(memory, entry);
 	pthread_mutex_unlock(&memory->lock);
 	if (r < 0)

@@ -24,6 +24,8 @@ static int swap(struct eddy_req *req, struct eddy_res *res)
 		return 500;
 	if (is(value, "end"))
 		r = eddy_session_end(session);
+	else if (is(value, "renew"))
+		r = eddy_session_renew(session);
 	else if (!is(value, "-"))
 		r = eddy_session_set(session, "value", value);
 	if (r == 0 && is(value, "Ada"))
@@ -116,6 +118,45 @@ static int sessions(void)
 	return 0;
 }
 
+static int end_it(void *app)
+{
+	return ask(app, "GET /end", "Ada") == 200 ? 0 : -1;
+}
+
+static int renew_it(void *app)
+{
+	return ask(app, "GET /renew", "Ada") == 200 ? 0 : -1;
+}
+
+/* Two requests at once: the renewal, which comes second, does not bring the session back. */
+static int ended_and_renewed(void)
+{
+	static const char waiting[] = "select count(*) from pg_stat_activity where "
+				      "wait_event_type = 'Lock'";
+	struct eddy_app *app = app_with();
+	struct eddy_scope scope;
+	struct eddy_pg tx;
+	int r;
+
+	EXPECT(app);
+	EXPECT_EQ(ask(app, "GET /Ada", ""), 200);
+	EXPECT_EQ(eddy_pg_begin(&pool, NULL, &tx), 0);
+	EXPECT_EQ(run_sql(&tx, "select 1 from eddy_sessions for update"), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "end", end_it, app);
+	r = eventually(waiting, 1);
+	eddy_scope_spawn(&scope, "renew", renew_it, app);
+	if (r == 0)
+		r = eventually(waiting, 2);
+	eddy_pg_end(&tx);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	eddy_scope_end(&scope);
+	EXPECT_EQ(r, 0);
+	EXPECT_EQ(number(&pool, count), 0);
+	eddy_app_free(app);
+	return 0;
+}
+
 static int expires(void)
 {
 	struct eddy_scope scope;
@@ -147,9 +188,8 @@ static int unavailable(void)
 }
 
 static const struct pg_case cases[] = {
-	{ "sessions", sessions },
-	{ "expires", expires },
-	{ "unavailable", unavailable },
+	{ "sessions", sessions }, { "ended_and_renewed", ended_and_renewed },
+	{ "expires", expires },   { "unavailable", unavailable },
 	{ NULL, NULL },
 };
 
