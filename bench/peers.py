@@ -131,13 +131,13 @@ def start_own(bench, text, work):
     return bench.start(name, words, port, PATHS[work])
 
 
-def eddy_files(bench, folder, name='eddy', build='eddy', words=(), key=None, http2=False, wrap=lambda command: command):
+def eddy_files(bench, folder, name='eddy', build='eddy', words=(), key=None, http2=False, wrap=lambda command: command, env=None):
     port = free_port()
     certificate = bench.certificate(key)
     command = [bench.program('../examples/files', build), folder, '--bind', f'127.0.0.1:{port}', *words]
     if certificate:
         command += ['--cert', certificate.cert, '--key', certificate.key]
-    server = bench.start(name, wrap(command), port, '/files/', certificate=certificate, http2=http2)
+    server = bench.start(name, wrap(command), port, '/files/', certificate=certificate, http2=http2, env=env)
     server.uploads, server.version = folder, bench.versions[build]
     return server
 

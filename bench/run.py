@@ -6,6 +6,7 @@
     run.py compress …           the one of them that is of encoding
     run.py compress-NAME …      responses that leave compressed, see served.py
     run.py timeline             what recording a timeline costs, see timeline.py
+    run.py recording [CELL…]    what it costs to be recorded, see recording.py
     run.py pieces               what it costs to receive a file in pieces, see pieces.py
     run.py uncached             what a file larger than the memory does to the page cache, see uncached.py
     run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
@@ -43,6 +44,7 @@ import pieces
 import peers
 import pg
 import readme
+import recording
 import served
 import timeline
 import traced
@@ -349,7 +351,7 @@ def smoke_cells(build):
 def smoke(args):
     """What works of the bench, as TAP."""
     failed = number = 0
-    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke,
+    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, recording.smoke, pieces.smoke, uncached.smoke, traced.smoke, guarded.smoke,
                  ws.smoke, pg.smoke):
         for name, wrong in part(args.build):
             number += 1
@@ -360,7 +362,8 @@ def smoke(args):
     return 1 if failed else 0
 
 
-PARTS = {'micro': micro.main, 'timeline': timeline.main, 'pieces': pieces.main, 'uncached': uncached.main, 'ws': ws.main, 'pg': pg.main, 'tracing': traced.main, 'auth': guarded.main,
+PARTS = {'micro': micro.main, 'timeline': timeline.main, 'recording': recording.main,
+         'pieces': pieces.main, 'uncached': uncached.main, 'ws': ws.main, 'pg': pg.main, 'tracing': traced.main, 'auth': guarded.main,
          'compress': lambda words: micro.main(['codec', *words])}
 
 

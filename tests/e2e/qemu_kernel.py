@@ -12,7 +12,9 @@ BUILD = os.path.dirname(EXAMPLES)
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/servers/secure', 'tests/e2e/servers/limits',
-            'tests/e2e/servers/taken', 'tests/e2e/servers/resume', 'examples/files', 'examples/hello', 'examples/tour')
+            'tests/e2e/servers/taken', 'tests/e2e/servers/resume', 'examples/files', 'examples/hello', 'examples/tour', 'release/eddy',
+            *(f'examples/ladder/{name}' for name in ('01_tasks', '02_deadline', '03_fan_out', '05_cleanup', '06_pipeline', '07_cp', '08_rate_limit', '10_pubsub',
+                                                     '11_supervisor', '12_workers')))
 # What counts milliseconds.
 IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
 # What allows so much processor time: where the clock counts instructions.
@@ -43,6 +45,7 @@ class Emulated(unittest.TestCase):
         servers = [machine.python, os.path.join(HERE, 'run.py')]
         e2e = {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_TIME': '600', 'EDDY_TEST_EXCEPT': f'{IN_TIME_E2E},{BY_TOOLS}'}
         machine.run('e2e', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
+        machine.run('e2e-record', servers, {**e2e, 'EDDY_TEST_ONLY': 'record'})
         # Two files run at once, and those of TLS count the sockets of the machine for which the kernel encrypts.
         machine.run('e2e-sandbox', servers, {**e2e, 'EDDY_TEST_ONLY': 'sandbox'})
         machine.run('unload', [machine.python, '-c', UNLOAD])
@@ -101,6 +104,12 @@ class Emulated(unittest.TestCase):
                      'program.Hello.test_answers', 'sandbox.Taken.test_gets_nothing', 'sandbox.Taken.test_gets_nothing_as_nobody',
                      'sandbox.Taken.test_gets_everything_without', 'sandbox.Files.test_files_come_and_go'):
             self.assertIn(f'test_{name}', passed | confined, skipped)
+
+    def test_recordings(self):
+        passed, skipped = self.cases('e2e-record')
+        for name in ('Servers.test_a_replay_is_the_same', 'Servers.test_two_loops', 'Servers.test_the_other_executor_with_chaos', 'Programs.test_programs_of_the_ladder',
+                     'Looks.test_until'):
+            self.assertIn(f'test_record.{name}', passed, skipped)
 
     def test_without_the_module(self):
         """What the kernel can't do the library does."""
