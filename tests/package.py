@@ -145,10 +145,15 @@ def check_unrecorded(root, folder):
     needed = run('readelf', '-d', os.path.join(lib, 'libeddy-runtime.so'))
     if 'zstd' in needed:
         raise Failed(needed)
-    refused = subprocess.run([os.path.join(folder, 'use')], env={**os.environ, 'EDDY_RECORD': os.path.join(folder, 'recording')},
-                             capture_output=True, text=True, check=False)
-    if refused.returncode != 1 or 'built without recordings' not in refused.stderr:
-        raise Failed(f'{refused}')
+    # And a static program, which has only what it uses of the library.
+    program = os.path.join(folder, 'tasks')
+    flags = run('pkg-config', '--static', '--cflags', '--libs', 'eddy-runtime', env=found_in(lib)).split()
+    run('gcc', '-std=gnu11', os.path.join(root, 'examples', 'ladder', '01_tasks.c'), '-o', program,
+        *(f'-l:lib{f[2:]}.a' if f.startswith('-leddy') else f for f in flags))
+    for path in (os.path.join(folder, 'use'), program):
+        refused = subprocess.run([path], env={**os.environ, 'EDDY_RECORD': os.path.join(folder, 'recording')}, capture_output=True, text=True, check=False)
+        if refused.returncode != 1 or 'built without recordings' not in refused.stderr:
+            raise Failed(f'{refused}')
 
 
 # Each feature of compress: the library that it needs, and the codings that it brings.

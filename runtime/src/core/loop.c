@@ -15,10 +15,6 @@ _Thread_local struct eddy_loop *eddyi_this_loop;
 
 bool eddyi_loop_was_forked;
 
-__thread struct eddyi_track *eddyi_track;
-
-bool eddyi_replays;
-
 _Thread_local bool eddyi_in_job;
 
 struct eddy_loop *eddy_loop_self(void)

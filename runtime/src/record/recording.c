@@ -33,6 +33,9 @@
 #define LAST_MS 1000
 #define FD_MIN 900
 
+__thread struct eddyi_track *eddyi_track;
+bool eddyi_replays;
+
 extern char **environ;
 
 static struct {
