@@ -3,7 +3,8 @@
 
     timeline.py --run BUILD > timeline.svg     three requests to BUILD/examples/tour at once: one sleeps, one is a
                                                file, one is compressed by the offload pool
-    timeline.py out.json [BEGIN END] > …       what a file has, from BEGIN to END in ms behind its first span
+    timeline.py out.json [BEGIN END] > …       what a file has, from BEGIN to END in ms behind its first span;
+                                               recording.svg is one of a replay
 
 What is drawn: spans, tasks (dark where they run, light where they wait), what the ring is about, its ops, the threads of
 the offload pool, and arrows from what woke to what was woken.

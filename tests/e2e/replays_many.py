@@ -20,7 +20,7 @@ from recorded import REFUSED, Recording
 from wire import EXAMPLES, KIB, PROGRAMS, Lost, Server, chunked, pattern, request
 
 COUNT = int(os.environ.get('REPLAYS', '1000'))
-LADDER = ('01_tasks', '02_deadline', '03_fan_out', '05_cleanup', '06_pipeline', '08_rate_limit', '10_pubsub', '11_supervisor', '12_workers')
+LADDER = ('01_tasks', '02_deadline', '03_fan_out', '05_cleanup', '06_pipeline', '08_rate_limit', '10_pubsub', '11_supervisor', '12_workers', '17_seats')
 DATA = pattern(300000)
 tearDownModule = tls.tearDownModule
 

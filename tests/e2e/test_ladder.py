@@ -13,6 +13,7 @@ import subprocess
 import unittest
 
 import network
+import recorded
 from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, Lost, Wire, links_of
 
 LADDER = os.path.join(EXAMPLES, 'ladder')
@@ -179,6 +180,23 @@ class Programs(Ladder):
 
     def test_workers(self):
         self.assertShown('12')
+
+    def test_seats(self):
+        """A seat too many is sold in some run, and in each replay of it."""
+        program = path_of('17')
+        for _ in range(200):
+            recording = recorded.Recording()
+            env = {**os.environ, **(recording.env if recorded.is_built() else {})}
+            run = subprocess.run([program], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
+            self.assertIn(run.returncode, (0, 1), run.stderr)
+            if run.returncode:
+                break
+        lines = run.stdout.splitlines()
+        self.assertEqual(lines[4:], ['4 of 3 seats are sold'], 'no run of 200 fails')
+        for i, line in enumerate(lines[:4], 1):
+            self.assertRegex(line, rf'^\d+ ms: (ada|bob|cy|dee) gets seat {i}$')
+        if recorded.is_built():
+            self.assertEqual(recording.wrong(program, run.returncode, run.stdout, run.stderr), '')
 
 
 class Dialling(Ladder):

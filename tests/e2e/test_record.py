@@ -1,6 +1,7 @@
 """EDDY_RECORD and EDDY_REPLAY: a replay takes the same way as the recorded run, without io_uring, network or disk; eddy replay,
 and gdb on a replay."""
 # needs: gdb valgrind
+import json
 import os
 import re
 import resource
@@ -22,9 +23,8 @@ LADDER = os.path.join(EXAMPLES, 'ladder')
 
 
 def setUpModule():
-    with open(PROGRAMS['tour'], 'rb') as file:
-        if b'EDDY_REPLAY_UNTIL' not in file.read():
-            raise unittest.SkipTest('built without recordings')
+    if not recorded.is_built():
+        raise unittest.SkipTest('built without recordings')
 
 
 @unittest.skipIf(recorded.ALWAYS, 'each server is recorded already')
@@ -295,6 +295,10 @@ class Looks(Case):
         self.look('--timeline', path, '--pace')
         self.assertGreater(time.monotonic() - began, 0.045)
         self.assertEqual(Timeline(path).wrong(), [])
+        # The loop is in the kernel while the request sleeps.
+        with open(path) as file:
+            spent = [event['dur'] for event in json.load(file)['traceEvents'] if event['ph'] == 'X' and event['name'] == 'io_uring_enter']
+        self.assertGreater(max(spent), 45000)
 
     def test_mistakes(self):
         for options in ((), ('a', 'b'), ('a', '--unknown')):

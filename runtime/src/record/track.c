@@ -324,11 +324,16 @@ uint64_t eddyi_learn(struct eddyi_track *track, uint64_t number)
 	return number;
 }
 
+static int64_t signed_of(uint64_t coded)
+{
+	return (int64_t)(coded >> 1 ^ -(coded & 1));
+}
+
 int64_t eddyi_learn_signed(struct eddyi_track *track, int64_t number)
 {
 	uint64_t coded = eddyi_learn(track, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
 
-	number = (int64_t)(coded >> 1 ^ -(coded & 1));
+	number = signed_of(coded);
 	if (eddyi_replay.is_watched)
 		eddyi_watch_result(number);
 	return number;
@@ -351,6 +356,20 @@ void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, siz
 		eddyi_learn_bytes(track, parts[i].iov_base, part);
 		len -= part;
 	}
+}
+
+void eddyi_track_see_clock(struct eddyi_track *track)
+{
+	uint8_t *at = track->at;
+	uint64_t coded;
+
+	if (track->end - at < 2 + NUMBER_MAX || at[0] != EDDYI_EVENT_CLOCK ||
+	    at[1] != CLOCK_MONOTONIC)
+		return;
+	track->at += 2;
+	coded = get(track);
+	track->at = at;
+	eddyi_watch_clock(track->clocks[CLOCK_MONOTONIC] + signed_of(coded));
 }
 
 void eddyi_diverge(struct eddyi_track *track, const char *format, ...)

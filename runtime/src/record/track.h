@@ -108,6 +108,10 @@ void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, siz
 		       size_t len);
 void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, size_t count);
 
+/* Let observers of a replay see the time that the next event reads, if it reads the monotonic clock: a wait
+ * ends then. */
+void eddyi_track_see_clock(struct eddyi_track *track);
+
 /* Whether the recording has no further bytes of a track that is replayed. */
 bool eddyi_track_is_at_end(struct eddyi_track *track);
 

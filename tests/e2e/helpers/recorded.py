@@ -1,6 +1,7 @@
 """Recordings of programs, and their replays. With EDDY_E2E_RECORD in the environment each server of the end-to-end tests is
 recorded, and replayed when it has ended: its second run has the same hash, status and records. If it names a folder, recordings
 whose replay differs are left there."""
+import functools
 import os
 import re
 import shutil
@@ -75,6 +76,13 @@ class Recording:
             at = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
             return f'on stderr it said {before[at:at + 1]}, and the replay {after[at:at + 1]}'
         return ''
+
+
+@functools.cache
+def is_built():
+    """Whether the programs can be recorded."""
+    with open(wire.PROGRAMS['tour'], 'rb') as file:
+        return b'EDDY_REPLAY' in file.read()
 
 
 def await_flush():
