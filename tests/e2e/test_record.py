@@ -63,6 +63,15 @@ class Servers(Case):
         self.load(server)
         self.end(server)
 
+    def test_a_lock_that_a_job_keeps_in_a_call(self):
+        """The first upload makes the folder of uploads and syncs it, while the loop and other jobs want the lock of its names."""
+        for _ in range(3):
+            server = self.record('--sync', program='uploads')
+            created = []
+            in_threads(4, lambda i, s=server, c=created: c.append(s.ask(request('POST', f'/files/{i}', 'Upload-Complete: ?0', body='hello')).status))
+            self.assertEqual(created, [201] * 4)
+            self.end(server)
+
     def test_a_timeline_of_a_replay(self):
         server = self.record('--workers', '2')
         self.load(server)

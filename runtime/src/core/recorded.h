@@ -28,6 +28,9 @@ void eddyi_recorded_thread_end(void);
 void eddyi_blocked_begin(void);
 void eddyi_blocked_end(void);
 
+/* pthread_mutex_lock() of a lock that a thread with a track may hold while it blocks. */
+int eddyi_mutex_lock_recorded(pthread_mutex_t *lock);
+
 /* pthread_cond_wait() on state of threads with tracks. A replay returns in the recorded order, without a signal. */
 int eddyi_cond_wait_recorded(pthread_cond_t *changed, pthread_mutex_t *lock);
 static inline int eddyi_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)

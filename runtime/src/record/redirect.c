@@ -128,6 +128,13 @@ static int wrap_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
 						     real_cond_wait(changed, lock);
 }
 
+/* A job may hold a lock while it blocks. */
+static int (*real_mutex_lock)(pthread_mutex_t *lock);
+static int wrap_mutex_lock(pthread_mutex_t *lock)
+{
+	return EDDYI_HAS_TRACK ? eddyi_mutex_lock_recorded(lock) : real_mutex_lock(lock);
+}
+
 static ssize_t stream_read(void *cookie, char *bytes, size_t len)
 {
 	return eddyi_read_now((int)(intptr_t)cookie, bytes, len);
@@ -261,6 +268,7 @@ static const struct redirection {
 	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
 	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
+	{ "pthread_mutex_lock", FUNCTION(wrap_mutex_lock), (void (**)(void)) & real_mutex_lock },
 	{ "gettimeofday", FUNCTION(wrap_gettimeofday), NULL },
 	{ "time", FUNCTION(wrap_time), NULL },
 	{ "usleep", FUNCTION(wrap_usleep), NULL },

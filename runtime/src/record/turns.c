@@ -14,8 +14,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define NO_TURN UINT64_MAX /* of a thread that has ended, or whose recording has */
-#define STUCK_S 20         /* a thread with the turn waits for one without it */
+#define NO_TURN UINT64_MAX     /* of a thread that has ended, or whose recording has */
+#define STUCK_S 20             /* a thread with the turn waits for one without it */
+#define HELD_NS (20 * EDDY_MS) /* a thread without the turn keeps a lock for longer */
 
 static struct {
 	pthread_mutex_t lock;
@@ -37,6 +38,16 @@ void eddyi_turns_add(struct eddyi_track *track)
 	track->number = newest ? newest->number + 1 : 0;
 	track->next = newest;
 	atomic_store(&turns.tracks, track);
+}
+
+/* pthread_mutex_lock() is redirected for threads with a track. */
+static void lock_turns(void)
+{
+	struct eddyi_track *track = eddyi_track;
+
+	eddyi_track = NULL;
+	pthread_mutex_lock(&turns.lock);
+	eddyi_track = track;
 }
 
 static bool are_taken(void)
@@ -107,7 +118,7 @@ void eddyi_turn_give(struct eddyi_track *track)
 	eddyi_event_publish(track);
 	if (!are_taken())
 		return;
-	pthread_mutex_lock(&turns.lock);
+	lock_turns();
 	if (eddyi_replays)
 		want(track);
 	turns.serving++;
@@ -119,7 +130,7 @@ void eddyi_turn_take(struct eddyi_track *track)
 {
 	if (!are_taken())
 		return;
-	pthread_mutex_lock(&turns.lock);
+	lock_turns();
 	if (!eddyi_replays)
 		want(track);
 	await(track);
@@ -139,7 +150,7 @@ struct eddyi_track *eddyi_recorded_thread(void)
 void eddyi_recorded_thread_begin(struct eddyi_track *track)
 {
 	eddyi_track = track;
-	pthread_mutex_lock(&turns.lock);
+	lock_turns();
 	want(track);
 	serve();
 	await(track);
@@ -151,7 +162,7 @@ void eddyi_recorded_thread_end(void)
 
 	eddyi_track = NULL;
 	eddyi_event_publish(track);
-	pthread_mutex_lock(&turns.lock);
+	lock_turns();
 	track->wanted = NO_TURN;
 	track->waits = true;
 	turns.serving++;
@@ -171,6 +182,35 @@ void eddyi_blocked_end(void)
 	eddyi_event_end(eddyi_track);
 }
 
+/* A thread that waits for its turn, or is in a call, may hold the lock. Then this one gives its turn away, as often in a replay:
+ * the lock is free after a turn of that thread. */
+int eddyi_mutex_lock_recorded(pthread_mutex_t *lock)
+{
+	struct eddyi_track *track = eddyi_track;
+	int r = pthread_mutex_trylock(lock);
+
+	while (r == EBUSY || r == ETIMEDOUT) {
+		struct timespec until;
+
+		eddyi_track = NULL;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += HELD_NS;
+		until.tv_sec += until.tv_nsec / (long)EDDY_SECOND;
+		until.tv_nsec %= (long)EDDY_SECOND;
+		r = pthread_mutex_timedlock(lock, &until);
+		eddyi_track = track;
+		if (r != ETIMEDOUT)
+			break;
+		eddyi_blocked_begin();
+		eddyi_track = NULL;
+		if (!eddyi_replays)
+			nanosleep(&(struct timespec){ .tv_nsec = EDDY_MS }, NULL);
+		eddyi_track = track;
+		eddyi_blocked_end();
+	}
+	return r;
+}
+
 /* The turn is taken without the lock, which the thread with the turn may want. */
 int eddyi_cond_wait_recorded(pthread_cond_t *changed, pthread_mutex_t *lock)
 {
@@ -183,6 +223,5 @@ int eddyi_cond_wait_recorded(pthread_cond_t *changed, pthread_mutex_t *lock)
 	eddyi_track = track;
 	pthread_mutex_unlock(lock);
 	eddyi_blocked_end();
-	pthread_mutex_lock(lock);
-	return 0;
+	return eddyi_mutex_lock_recorded(lock);
 }
