@@ -196,6 +196,9 @@ class Programs(Case):
         with open(recording.path, 'wb') as file:
             file.write(whole)
         self.assertEqual(recording.replay(os.path.join(LADDER, '02_deadline')).returncode, REFUSED)
+        copy = shutil.copy(program, self.folder())
+        self.assertEqual(recording.replay(copy).returncode, 0)
+        self.assertIn('tick 3', recording.look('--program', copy).stdout)
         self.assertEqual(self.run_one(program, env={'EDDY_REPLAY': '/none'}).returncode, REFUSED)
         self.assertEqual(self.run_one(program, env={**recording.env, 'EDDY_REPLAY': recording.path}).returncode, 1)
         again = self.run_one(program, env=recording.env)
@@ -214,6 +217,33 @@ class Programs(Case):
         os.unlink(target)
         self.assertEqual(recording.wrong(program, run.returncode, run.stdout, run.stderr), '')
         self.assertEqual(os.listdir(folder), [])
+
+    def test_a_file_that_is_followed(self):
+        recording, program, path = Recording(), os.path.join(LADDER, '15_tail'), os.path.join(self.folder(), 'log')
+        with open(path, 'w') as file:
+            file.write('one\n')
+            file.flush()
+            process = subprocess.Popen([program, path], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            self.assertEqual(process.stdout.readline(), 'one\n')
+            file.write('two\n')
+        self.assertEqual(process.stdout.readline(), 'two\n')
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        os.unlink(path)
+        self.assertEqual(recording.wrong(program, process.returncode, 'one\ntwo\n' + out, err), '')
+
+    def test_calls_of_the_program(self):
+        folder, recording = self.folder(), Recording()
+        run = self.run_one(PROGRAMS['foreign'], folder, env=recording.env)
+        self.assertIn('hello from port', run.stdout)
+        self.assertIn('the loop sees 0', run.stdout)
+        with open(os.path.join(folder, 'commanded')) as file:
+            self.assertEqual(file.read(), 'x\n')
+        shutil.rmtree(folder)
+        for _ in range(2):
+            self.assertEqual(recording.wrong(PROGRAMS['foreign'], run.returncode, run.stdout, run.stderr), '')
+        self.assertFalse(os.path.exists(folder))
 
     def test_a_full_disk_ends_the_recording_alone(self):
         recording, program = Recording(), os.path.join(LADDER, '05_cleanup')
@@ -275,6 +305,8 @@ class Looks(Case):
         events = self.events()
         self.assertEqual([number for number, *_ in events], list(range(1, len(events) + 1)))
         self.assertIn(f'replayed {len(events)} events', done.stderr)
+        self.assertIn('"GET /hello HTTP/1.1??', self.look('--print', '--bytes').stdout)
+        self.assertNotIn('"GET /hello', done.stdout)
         path = os.path.join(self.folder(), 'list')
         self.assertEqual(self.recording.replay(PROGRAMS['tour'], env={'EDDY_REPLAY_PRINT': path}).returncode, 0)
         with open(path) as file:
@@ -294,6 +326,8 @@ class Looks(Case):
         # Nothing but the end of its sleep happens in that time.
         self.assertEqual(re.search(stops, self.look('--until', f'{begun + 0.045:.6f}s').stderr)[0], re.search(stops, asleep)[0])
         self.assertIn('replayed', self.look('--until', '1000000').stderr)
+        beyond = self.look('--until', 'request 99')
+        self.assertIn('the place at which the replay was to stop has not come', beyond.stderr)
         for wrong in ('x', '-1', '1.5', '0', 'request', 'request x', 'request 0', '1.5h', '1e99s', ''):
             refused = self.look('--until', wrong, status=REFUSED if wrong else 0)
             self.assertEqual('is wrong' in refused.stderr, bool(wrong), wrong)

@@ -23,9 +23,11 @@ static const char usage[] =
 	"  --until PLACE   stop before event N, after a time (1.5s, 20ms) or at 'request N',\n"
 	"                  and list the tasks\n"
 	"  --print         list the events on stdout; what the program prints goes to stderr\n"
+	"  --bytes         with the text that is received, sent, read and written\n"
 	"  --timeline OUT  make a timeline for ui.perfetto.dev\n"
 	"  --pace          take the recorded time, not as little as possible\n"
 	"  --gdb           in gdb; `help eddy` there lists commands\n"
+	"  --program PATH  the program, if it is not where it was recorded\n"
 	"  --lenient       with another build of the program\n"
 	"  --help          this text\n";
 
@@ -33,21 +35,23 @@ static const char usage[] =
 extern const bool eddyi_is_launcher;
 __attribute__((weak)) const bool eddyi_is_launcher = true;
 
-enum { UNTIL, PRINT, TIMELINE, PACE, LENIENT, GDB, HELP, UNKNOWN = '?' };
+enum { UNTIL, PRINT, BYTES, TIMELINE, PACE, LENIENT, GDB, PROGRAM, HELP, UNKNOWN = '?' };
 
 /* Of the options before GDB. */
 static const char *const variables[] = {
-	"EDDY_REPLAY_UNTIL", "EDDY_REPLAY_PRINT",   "EDDY_REPLAY_TRACE",
-	"EDDY_REPLAY_PACE",  "EDDY_REPLAY_LENIENT",
+	"EDDY_REPLAY_UNTIL", "EDDY_REPLAY_PRINT", "EDDY_REPLAY_BYTES",
+	"EDDY_REPLAY_TRACE", "EDDY_REPLAY_PACE",  "EDDY_REPLAY_LENIENT",
 };
 
 static const struct option options[] = {
 	{ "until", required_argument, NULL, UNTIL },
 	{ "print", no_argument, NULL, PRINT },
+	{ "bytes", no_argument, NULL, BYTES },
 	{ "timeline", required_argument, NULL, TIMELINE },
 	{ "pace", no_argument, NULL, PACE },
 	{ "gdb", no_argument, NULL, GDB },
 	{ "lenient", no_argument, NULL, LENIENT },
+	{ "program", required_argument, NULL, PROGRAM },
 	{ "help", no_argument, NULL, HELP },
 	{ 0 },
 };
@@ -69,7 +73,7 @@ static int run(const char *path, const struct eddyi_recording *recording, bool i
 int main(int argc, char **argv)
 {
 	struct eddyi_recording recording;
-	const char *value;
+	const char *value, *program = NULL;
 	bool in_gdb = false;
 	char path[PATH_MAX];
 	int option, r = 0;
@@ -78,6 +82,9 @@ int main(int argc, char **argv)
 		switch (option) {
 		case GDB:
 			in_gdb = true;
+			break;
+		case PROGRAM:
+			program = optarg;
 			break;
 		case HELP:
 			fputs(usage, stdout);
@@ -104,6 +111,8 @@ int main(int argc, char **argv)
 			r == -EBADMSG ? "it is no recording, or is damaged" : strerror(-r));
 		return EDDYI_REPLAY_REFUSED;
 	}
+	if (program)
+		recording.program = program;
 	r = run(path, &recording, in_gdb);
 	fprintf(stderr, "eddy replay: %s can't be executed: %s\n",
 		in_gdb ? "gdb" : recording.program, strerror(-r));

@@ -2,10 +2,12 @@
 #include "track.h"
 
 #include "entries.h"
+#include "redirect.h"
 #include "watch.h"
 
 #include "core/loop.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 #include <sys/un.h>
@@ -39,7 +41,12 @@ static bool gives_turn(struct eddyi_track *track)
 	case EDDYI_EVENT_poll:
 	case EDDYI_EVENT_connect:
 	case EDDYI_EVENT_accept4:
+	case EDDYI_EVENT_accept:
 	case EDDYI_EVENT_recv:
+	case EDDYI_EVENT_recvfrom:
+	case EDDYI_EVENT_select:
+	case EDDYI_EVENT_ppoll:
+	case EDDYI_EVENT_system:
 	case EDDYI_EVENT_flock:
 	case EDDYI_EVENT_fsync:
 	case EDDYI_EVENT_fdatasync:
@@ -82,20 +89,13 @@ int64_t eddyi_value_recorded(const char *what, int64_t value)
 uint64_t eddyi_clock_recorded(int clock)
 {
 	struct eddyi_track *track = eddyi_track;
-	uint64_t *last = &track->clocks[(unsigned)clock % 16], now = 0;
-	struct timespec at;
+	uint64_t now;
 
 	eddyi_event_begin(track, EDDYI_EVENT_CLOCK);
 	eddyi_issue(track, (unsigned)clock);
-	if (!eddyi_replays) {
-		DIRECTLY(clock_gettime(clock, &at));
-		now = (uint64_t)at.tv_sec * EDDY_SECOND + (uint64_t)at.tv_nsec;
-	}
-	*last += (uint64_t)eddyi_learn_signed(track, (int64_t)(now - *last));
-	if (eddyi_replays && clock == CLOCK_MONOTONIC)
-		eddyi_watch_clock(*last);
+	now = eddyi_learn_clock(track, clock);
 	eddyi_event_end(track);
-	return *last;
+	return now;
 }
 
 uint64_t eddyi_clock_seen_recorded(void)
@@ -150,6 +150,31 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 		eddyi_learn_bytes(track, bytes, MIN(*len, room));
 }
 
+/* Memory of a job that a call may write before the thread has its turn again: bytes take its place until then. */
+struct into {
+	void **parameter, *memory, *bytes;
+	size_t len;
+};
+
+static void into_begin(struct into *into, void **parameter, size_t len)
+{
+	if (eddyi_replays || eddyi_this_loop)
+		return;
+	*into = (struct into){ parameter, *parameter, malloc(len), len };
+	if (into->bytes)
+		*parameter = into->bytes;
+}
+
+static void into_end(struct into *into, int64_t r)
+{
+	if (!into->bytes)
+		return;
+	if (r > 0)
+		memcpy(into->memory, into->bytes, MIN((size_t)r, into->len));
+	*into->parameter = into->memory;
+	free(into->bytes);
+}
+
 #define NUM(x) eddyi_issue(track, (uint64_t)(x));
 #define TEXT(s) eddyi_issue_text(track, s);
 #define BYTES(p, n) eddyi_issue_bytes(track, p, n);
@@ -158,6 +183,7 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 #define ROOM(len)                                                                                  \
 	room = (len) ? *(len) : 0;                                                                 \
 	eddyi_issue(track, room);
+#define INTO(p, n) into_begin(&into, &(p), n);
 #define OUT(p, n)                                                                                  \
 	if (p)                                                                                     \
 		eddyi_learn_bytes(track, p, (size_t)(n));
@@ -169,11 +195,13 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 	{                                                                                          \
 		struct eddyi_track *track = eddyi_track;                                           \
 		__attribute__((unused)) size_t room = 0;                                           \
+		struct into into = { 0 };                                                          \
 		int64_t r = 0;                                                                     \
                                                                                                    \
 		eddyi_event_begin(track, EDDYI_EVENT_##call);                                      \
 		issued OUTSIDE(r = direct);                                                        \
 		r = learn_result(track, r);                                                        \
+		into_end(&into, r);                                                                \
 		if (r >= 0) {                                                                      \
 			learned                                                                    \
 		}                                                                                  \
@@ -185,6 +213,7 @@ static void learn_some(struct eddyi_track *track, void *bytes, socklen_t *len, s
 #define SYSCALL(type, call, params, args, direct, issued, learned)                                 \
 	RECORDED(type, call, params, syscall direct, issued, learned)
 #define BY_HAND(type, call, params, args)
+#define OTHER NOW
 #include <eddy/internal/outside_calls.h>
 
 /* ---- calls with something special ---- */

@@ -409,8 +409,8 @@ static void execute(void)
 			env[envc + added++] = *at;
 	if (now >= 0)
 		personality((unsigned long)now | ADDR_NO_RANDOMIZE);
-	execve(read->program, read->argv, env);
-	refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s can't be executed: %s", read->program,
+	execve(find_program(), read->argv, env);
+	refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s can't be executed: %s", find_program(),
 	       strerror(errno));
 }
 
@@ -427,10 +427,11 @@ static void begin_replay(void)
 	if (r < 0)
 		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s can't be read: %s", ours.path,
 		       strerror(-r));
-	if (strcmp(find_program(), read->program) != 0)
+	is_same = find_build() == read->build || getenv("EDDY_REPLAY_LENIENT");
+	if (!is_same && strcmp(find_program(), read->program) != 0)
 		refuse(EDDYI_REPLAY_REFUSED, "%s is a recording of %s, and this is %s", ours.path,
 		       read->program, find_program());
-	if (find_build() != read->build && !getenv("EDDY_REPLAY_LENIENT"))
+	if (!is_same)
 		refuse(EDDYI_REPLAY_REFUSED,
 		       "%s was recorded with another build of %s: build the same version again, or "
 		       "set EDDY_REPLAY_LENIENT=1 to try it with this one",
@@ -543,6 +544,8 @@ static void finish(int signo)
 		end_file(signo, &end);
 	say("eddy: %s %llu events, hash %016llx", eddyi_replays ? "replayed" : "recorded",
 	    (unsigned long long)end.events, (unsigned long long)end.hash);
+	if (eddyi_watch_is_waiting())
+		say("eddy: the place at which the replay was to stop has not come");
 	if (eddyi_replays && ours.read.has_end && !is_early &&
 	    (end.events != ours.read.end.events || end.hash != ours.read.end.hash))
 		refuse(EDDYI_REPLAY_DIVERGED,

@@ -23,6 +23,7 @@
 #define NOW(type, call, params, args, ...) WRAP(type, call, params, args)
 #define SYSCALL(...)
 #define BY_HAND(type, call, params, args) WRAP(type, call, params, args)
+#define OTHER(type, call, params, args, ...) WRAP(type, call, params, args)
 #include <eddy/internal/outside_calls.h>
 #undef NOW
 #undef BY_HAND
@@ -54,6 +55,12 @@ static void *wrap_any_mmap(void *at, size_t len, int access, int flags, int fd, 
 static ssize_t wrap_recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
 {
 	return wrap_recv(fd, buf, len < size ? len : size, flags);
+}
+
+static ssize_t wrap_recvfrom_chk(int fd, void *buf, size_t len, size_t size, int flags,
+				 struct sockaddr *addr, socklen_t *addr_len)
+{
+	return wrap_recvfrom(fd, buf, len < size ? len : size, flags, addr, addr_len);
 }
 
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ret_now);
@@ -196,6 +203,16 @@ static FILE *wrap_fopen(const char *path, const char *mode)
 	return file;
 }
 
+/* A replay must not run the command again. */
+static FILE *(*real_popen)(const char *command, const char *mode);
+static FILE *wrap_popen(const char *command, const char *mode)
+{
+	if (EDDYI_HAS_TRACK && eddyi_replays)
+		eddyi_replay_exit(EDDYI_REPLAY_DIVERGED,
+				  "eddy: the program calls popen(3), which is not recorded");
+	return real_popen(command, mode);
+}
+
 typedef int select_fn(const struct dirent *entry);
 typedef int compare_fn(const struct dirent **a, const struct dirent **b);
 
@@ -258,6 +275,7 @@ static const struct redirection {
 } redirections[] = {
 #define NOW(type, call, ...) { #call, FUNCTION(wrap_##call), (void (**)(void)) & real_##call },
 #define BY_HAND(type, call, ...) NOW(type, call, )
+#define OTHER(type, call, ...) NOW(type, call, )
 #include <eddy/internal/outside_calls.h>
 #undef NOW
 #undef BY_HAND
@@ -266,6 +284,7 @@ static const struct redirection {
 	{ "getrandom", FUNCTION(wrap_getrandom), (void (**)(void)) & real_getrandom },
 	{ "fopen", FUNCTION(wrap_fopen), (void (**)(void)) & real_fopen },
 	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
+	{ "popen", FUNCTION(wrap_popen), (void (**)(void)) & real_popen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
 	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
 	{ "pthread_mutex_lock", FUNCTION(wrap_mutex_lock), (void (**)(void)) & real_mutex_lock },
@@ -283,6 +302,12 @@ static const struct redirection {
 	ALSO("scandir", scandir),
 	ALSO("scandir64", scandir),
 	ALSO("lseek64", lseek),
+	ALSO("truncate64", truncate),
+	ALSO("statfs64", statfs),
+	ALSO("mkstemp64", mkstemp),
+	ALSO("preadv64", preadv),
+	ALSO("pwritev64", pwritev),
+	ALSO("__recvfrom_chk", recvfrom_chk),
 	ALSO("__readlink_chk", readlink),
 	ALSO("open64", open),
 	ALSO("__open_2", open),

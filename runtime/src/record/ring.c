@@ -277,8 +277,7 @@ static int enter(struct eddy_loop *loop, bool waits, uint64_t timeout_ns)
 	count = (unsigned)eddyi_learn(track, count);
 	for (; count; count--)
 		learn(track, cqe_at(&loop->ring, ring->tail++));
-	if (eddyi_replays)
-		eddyi_track_see_clock(track);
+	eddyi_learn_clock(track, CLOCK_MONOTONIC);
 	eddyi_event_end(track);
 	return r;
 }

@@ -31,6 +31,7 @@ static const char *const names[EDDYI_EVENTS + 1] = {
 #define NOW(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define SYSCALL(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define BY_HAND(type, call, ...) [EDDYI_EVENT_##call] = #call,
+#define OTHER(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #include <eddy/internal/outside_calls.h>
 	[EDDYI_EVENTS] = "end",
 };
@@ -263,6 +264,8 @@ static void issue_digest(struct eddyi_track *track, uint64_t digest)
 void eddyi_issue_bytes(struct eddyi_track *track, const void *bytes, size_t len)
 {
 	eddyi_issue(track, len);
+	if (eddyi_replay.is_watched)
+		eddyi_watch_bytes(bytes, len);
 	if (len && bytes)
 		issue_digest(track, eddyi_digest(bytes, len));
 }
@@ -275,6 +278,8 @@ void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, siz
 	for (size_t i = 0; i < count; i++) {
 		digest = mix(digest, eddyi_digest(parts[i].iov_base, parts[i].iov_len));
 		len += parts[i].iov_len;
+		if (eddyi_replay.is_watched)
+			eddyi_watch_bytes(parts[i].iov_base, parts[i].iov_len);
 	}
 	eddyi_issue(track, len);
 	issue_digest(track, digest);
@@ -324,16 +329,31 @@ uint64_t eddyi_learn(struct eddyi_track *track, uint64_t number)
 	return number;
 }
 
-static int64_t signed_of(uint64_t coded)
+static int64_t learn_signed(struct eddyi_track *track, int64_t number)
 {
+	uint64_t coded = eddyi_learn(track, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
+
 	return (int64_t)(coded >> 1 ^ -(coded & 1));
+}
+
+uint64_t eddyi_learn_clock(struct eddyi_track *track, int clock)
+{
+	uint64_t *last = &track->clocks[(unsigned)clock % 16], now = 0;
+
+	if (!eddyi_replays) {
+		eddyi_track = NULL;
+		now = eddyi_clock(clock);
+		eddyi_track = track;
+	}
+	*last += (uint64_t)learn_signed(track, (int64_t)(now - *last));
+	if (eddyi_replays && clock == CLOCK_MONOTONIC)
+		eddyi_watch_clock(*last);
+	return *last;
 }
 
 int64_t eddyi_learn_signed(struct eddyi_track *track, int64_t number)
 {
-	uint64_t coded = eddyi_learn(track, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
-
-	number = signed_of(coded);
+	number = learn_signed(track, number);
 	if (eddyi_replay.is_watched)
 		eddyi_watch_result(number);
 	return number;
@@ -345,6 +365,8 @@ void eddyi_learn_bytes(struct eddyi_track *track, void *bytes, size_t len)
 		get_bytes(track, bytes, len);
 	else
 		put_bytes(track, bytes, len);
+	if (eddyi_replay.is_watched)
+		eddyi_watch_bytes(bytes, len);
 }
 
 void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, size_t count,
@@ -356,20 +378,6 @@ void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, siz
 		eddyi_learn_bytes(track, parts[i].iov_base, part);
 		len -= part;
 	}
-}
-
-void eddyi_track_see_clock(struct eddyi_track *track)
-{
-	uint8_t *at = track->at;
-	uint64_t coded;
-
-	if (track->end - at < 2 + NUMBER_MAX || at[0] != EDDYI_EVENT_CLOCK ||
-	    at[1] != CLOCK_MONOTONIC)
-		return;
-	track->at += 2;
-	coded = get(track);
-	track->at = at;
-	eddyi_watch_clock(track->clocks[CLOCK_MONOTONIC] + signed_of(coded));
 }
 
 void eddyi_diverge(struct eddyi_track *track, const char *format, ...)

@@ -41,6 +41,7 @@ enum eddyi_event_kind {
 #define NOW(type, call, ...) EDDYI_EVENT_##call,
 #define SYSCALL(type, call, ...) EDDYI_EVENT_##call,
 #define BY_HAND(type, call, ...) EDDYI_EVENT_##call,
+#define OTHER(type, call, ...) EDDYI_EVENT_##call,
 #include <eddy/internal/outside_calls.h>
 #undef NOW
 #undef SYSCALL
@@ -108,9 +109,8 @@ void eddyi_learn_parts(struct eddyi_track *track, const struct iovec *parts, siz
 		       size_t len);
 void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, size_t count);
 
-/* Let observers of a replay see the time that the next event reads, if it reads the monotonic clock: a wait
- * ends then. */
-void eddyi_track_see_clock(struct eddyi_track *track);
+/* Learn the time of a clock. */
+uint64_t eddyi_learn_clock(struct eddyi_track *track, int clock);
 
 /* Whether the recording has no further bytes of a track that is replayed. */
 bool eddyi_track_is_at_end(struct eddyi_track *track);

@@ -10,6 +10,7 @@
 
 #include <eddy/internal/outside.h>
 #include <eddy/str.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -17,17 +18,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FD_MIN 900
-#define SHOWN 60 /* bytes of a text */
+#define SHOWN 60   /* bytes of a text */
+#define TEXT_MIN 4 /* bytes by which memory is known as text */
 #define LLU(x) ((unsigned long long)(x))
 
 struct eddyi_replay eddyi_replay;
 
 static int print_fd = -1;
-static bool keeps_pace;
+static bool keeps_pace, shows_bytes;
 static uint64_t pace_began_ns;                        /* on the real clock */
 static __thread struct eddyi_out line = { .fd = -1 }; /* of the current event */
 static __thread const char *current_call;
@@ -111,6 +114,7 @@ const char *eddyi_watch_start(void)
 	const char *print = getenv("EDDY_REPLAY_PRINT"), *until = getenv("EDDY_REPLAY_UNTIL");
 
 	keeps_pace = getenv("EDDY_REPLAY_PACE") != NULL;
+	shows_bytes = getenv("EDDY_REPLAY_BYTES") != NULL;
 	if (until && *until && parse_until(until) < 0)
 		return "EDDY_REPLAY_UNTIL";
 	if (print && *print && open_list(print) < 0)
@@ -181,12 +185,32 @@ void eddyi_watch_text(const char *text)
 {
 	char shown[SHOWN + 1];
 
-	if (line.fd < 0 || in_entry)
+	if (line.fd < 0)
 		return;
 	snprintf(shown, sizeof(shown), "%s", text ? text : "");
-	ADD(argument++ ? ", \"" : "\"");
+	ADD(argument++ || in_entry ? ", \"" : "\"");
 	UNSEEN(eddyi_out_name(&line, shown));
 	ADD("\"");
+}
+
+/* Show the text that memory begins with. */
+void eddyi_watch_bytes(const void *bytes, size_t len)
+{
+	const char *at = bytes;
+	char shown[SHOWN + 1];
+	size_t count = 0;
+
+	if (line.fd < 0 || !shows_bytes || !bytes)
+		return;
+	for (; count < MIN(len, SHOWN) && (at[count] >= ' ' || isspace((unsigned char)at[count]));)
+		count++;
+	if (count < MIN(len, TEXT_MIN))
+		return;
+	memcpy(shown, bytes, count);
+	shown[count] = 0;
+	ADD(" \"");
+	UNSEEN(eddyi_out_name(&line, shown));
+	ADD(count < len ? "…\"" : "\"");
 }
 
 void eddyi_watch_result(int64_t result)
@@ -234,6 +258,11 @@ void eddyi_watch_end(void)
 }
 
 /* ---- stops ---- */
+
+bool eddyi_watch_is_waiting(void)
+{
+	return eddyi_replay.until_event || eddyi_replay.until_request || eddyi_replay.until_ns;
+}
 
 static void dump_loops(void *arg)
 {

@@ -29,7 +29,7 @@ EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
-       for name in ('coded', 'codec', 'doors', 'events', 'fetch', 'kept', 'limits', 'pg', 'pg_app', 'pg_jobs', 'pg_sessions', 'resume', 'routes', 'secure', 'sockets',
+       for name in ('coded', 'codec', 'doors', 'events', 'fetch', 'foreign', 'kept', 'limits', 'pg', 'pg_app', 'pg_jobs', 'pg_sessions', 'resume', 'routes', 'secure', 'sockets',
                     'taken', 'traced', 'uploads', 'ws_client')},
     'dropbox': os.path.join(os.path.dirname(EXAMPLES), 'subprojects', 'service', 'dropbox'),
     'login': os.path.join(EXAMPLES, 'cookbook', 'login'),

@@ -4,13 +4,17 @@
  * NOW(type, call, parameters, arguments, issued, learned). `issued` says what the call hands to the
  * system, `learned` what the system writes if the call succeeds:
  *    - NUM(x) a number, TEXT(s) a string or NULL, BYTES(p, n) memory, PARTS(iov, n), MESSAGE(msg)
+ *    - INTO(p, n) memory that the call may write while other threads run
  *    - OUT(p, n) memory, OUT_PARTS(iov, n), where `r` is the result; ROOM(len) before, and
  *      OUT_SOME(p, len) after, for calls that update the length
  * SYSCALL has, after the arguments, those of syscall(2). BY_HAND ends with the arguments:
- * record/calls.c has a function for it.
+ * record/calls.c has a function for it. OTHER is a call that eddy does not make, and programs may.
  */
 
 #ifdef NOW
+#ifndef OTHER
+#define OTHER(...)
+#endif
 
 /* clang-format off */
 
@@ -36,7 +40,7 @@ NOW(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t 
     (fd, level, name, value, len),
     NUM(fd) NUM(level) NUM(name) BYTES(value, len), )
 NOW(ssize_t, recv, (int fd, void *buf, size_t len, int flags), (fd, buf, len, flags),
-    NUM(fd) NUM(len) NUM(flags), OUT(buf, (size_t)r < len ? (size_t)r : len))
+    NUM(fd) NUM(len) NUM(flags) INTO(buf, len), OUT(buf, (size_t)r < len ? (size_t)r : len))
 NOW(ssize_t, send, (int fd, const void *buf, size_t len, int flags), (fd, buf, len, flags),
     NUM(fd) BYTES(buf, len) NUM(flags), )
 NOW(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags), (fd, msg, flags),
@@ -58,7 +62,8 @@ NOW(int, eventfd, (unsigned count, int flags), (count, flags), NUM(count) NUM(fl
 NOW(int, memfd_create, (const char *name, unsigned flags), (name, flags), TEXT(name) NUM(flags), )
 NOW(int, pipe, (int fds[2]), (fds), , OUT(fds, 2 * sizeof(fds[0])))
 NOW(int, pipe2, (int fds[2], int flags), (fds, flags), NUM(flags), OUT(fds, 2 * sizeof(fds[0])))
-NOW(ssize_t, read, (int fd, void *buf, size_t len), (fd, buf, len), NUM(fd) NUM(len), OUT(buf, r))
+NOW(ssize_t, read, (int fd, void *buf, size_t len), (fd, buf, len), NUM(fd) NUM(len) INTO(buf, len),
+    OUT(buf, r))
 BY_HAND(ssize_t, write, (int fd, const void *buf, size_t len), (fd, buf, len))
 NOW(ssize_t, pread, (int fd, void *buf, size_t len, off_t offset), (fd, buf, len, offset),
     NUM(fd) NUM(len) NUM(offset), OUT(buf, r))
@@ -170,8 +175,65 @@ SYSCALL(int, cachestat, (int fd, const void *range, void *ret_stat), (fd, range,
 SYSCALL(int, pidfd_send_signal, (int pidfd, int signo), (pidfd, signo),
 	(SYS_pidfd_send_signal, pidfd, signo, NULL, 0), NUM(pidfd) NUM(signo), )
 
+/* Calls of programs. */
+OTHER(int, accept, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len),
+    NUM(fd) ROOM(len), OUT_SOME(addr, len))
+OTHER(int, socketpair, (int family, int type, int protocol, int fds[2]), (family, type, protocol, fds),
+    NUM(family) NUM(type) NUM(protocol), OUT(fds, 2 * sizeof(fds[0])))
+OTHER(ssize_t, sendto, (int fd, const void *buf, size_t len, int flags, const struct sockaddr *addr,
+    socklen_t addr_len), (fd, buf, len, flags, addr, addr_len),
+    NUM(fd) BYTES(buf, len) NUM(flags) BYTES(addr, addr_len), )
+OTHER(ssize_t, recvfrom, (int fd, void *buf, size_t len, int flags, struct sockaddr *addr,
+    socklen_t *addr_len), (fd, buf, len, flags, addr, addr_len),
+    NUM(fd) NUM(len) NUM(flags) ROOM(addr_len) INTO(buf, len),
+    OUT(buf, (size_t)r < len ? (size_t)r : len) OUT_SOME(addr, addr_len))
+OTHER(int, select, (int count, fd_set *reads, fd_set *writes, fd_set *errors, struct timeval *time),
+    (count, reads, writes, errors, time), NUM(count),
+    OUT(reads, sizeof(*reads)) OUT(writes, sizeof(*writes)) OUT(errors, sizeof(*errors))
+    OUT(time, sizeof(*time)))
+OTHER(int, ppoll, (struct pollfd *fds, nfds_t count, const struct timespec *time, const sigset_t *mask),
+    (fds, count, time, mask), NUM(count), OUT(fds, count * sizeof(*fds)))
+OTHER(ssize_t, preadv, (int fd, const struct iovec *iov, int count, off_t offset), (fd, iov, count, offset),
+    NUM(fd) NUM(count) NUM(offset), OUT_PARTS(iov, count))
+OTHER(ssize_t, pwritev, (int fd, const struct iovec *iov, int count, off_t offset), (fd, iov, count, offset),
+    NUM(fd) PARTS(iov, count) NUM(offset), )
+OTHER(int, inotify_init, (void), (), , )
+OTHER(int, inotify_init1, (int flags), (flags), NUM(flags), )
+OTHER(int, inotify_add_watch, (int fd, const char *path, uint32_t mask), (fd, path, mask),
+    NUM(fd) TEXT(path) NUM(mask), )
+OTHER(int, inotify_rm_watch, (int fd, int watch), (fd, watch), NUM(fd) NUM(watch), )
+OTHER(int, timerfd_create, (int clock, int flags), (clock, flags), NUM(clock) NUM(flags), )
+OTHER(int, timerfd_settime, (int fd, int flags, const struct itimerspec *time, struct itimerspec *ret_old),
+    (fd, flags, time, ret_old),
+    NUM(fd) NUM(flags) BYTES(time, sizeof(*time)), OUT(ret_old, sizeof(*ret_old)))
+OTHER(int, mkdir, (const char *path, mode_t mode), (path, mode), TEXT(path) NUM(mode), )
+OTHER(int, rmdir, (const char *path), (path), TEXT(path), )
+OTHER(int, remove, (const char *path), (path), TEXT(path), )
+OTHER(int, rename, (const char *from, const char *to), (from, to), TEXT(from) TEXT(to), )
+OTHER(int, renameat, (int from_dir, const char *from, int to_dir, const char *to),
+    (from_dir, from, to_dir, to), NUM(from_dir) TEXT(from) NUM(to_dir) TEXT(to), )
+OTHER(int, link, (const char *from, const char *to), (from, to), TEXT(from) TEXT(to), )
+OTHER(int, symlink, (const char *target, const char *path), (target, path), TEXT(target) TEXT(path), )
+OTHER(int, truncate, (const char *path, off_t len), (path, len), TEXT(path) NUM(len), )
+OTHER(int, fchmod, (int fd, mode_t mode), (fd, mode), NUM(fd) NUM(mode), )
+OTHER(int, utimensat, (int dir, const char *path, const struct timespec times[2], int flags),
+    (dir, path, times, flags),
+    NUM(dir) TEXT(path) BYTES(times, times ? 2 * sizeof(times[0]) : 0) NUM(flags), )
+OTHER(int, futimens, (int fd, const struct timespec times[2]), (fd, times),
+    NUM(fd) BYTES(times, times ? 2 * sizeof(times[0]) : 0), )
+OTHER(int, statfs, (const char *path, struct statfs *ret_fs), (path, ret_fs),
+    TEXT(path), OUT(ret_fs, sizeof(*ret_fs)))
+OTHER(int, chdir, (const char *path), (path), TEXT(path), )
+OTHER(int, mkstemp, (char *path), (path), TEXT(path), OUT(path, strlen(path) + 1))
+OTHER(int, system, (const char *command), (command), TEXT(command), )
+OTHER(gid_t, getgid, (void), (), , )
+OTHER(gid_t, getegid, (void), (), , )
+OTHER(pid_t, gettid, (void), (), , )
+OTHER(int, uname, (struct utsname *ret_names), (ret_names), , OUT(ret_names, sizeof(*ret_names)))
+
 /* clang-format on */
 
+#undef OTHER
 #else
 struct eddyi_track; /* the header alone has nothing */
 #endif

@@ -1,0 +1,187 @@
+/* foreign: system calls that eddy does not make, by a task and by a job of the offload pool. test_record.py
+ * replays it.
+ *
+ *     foreign FOLDER
+ */
+#include <arpa/inet.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const char *folder;
+
+#define SAY(call)                                                                                  \
+	do {                                                                                       \
+		long long r_ = (call);                                                             \
+		printf("%s = %lld\n", #call, r_ < 0 ? -errno : r_);                                \
+	} while (0)
+
+static void datagrams(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval second = { .tv_sec = 1 };
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char buf[16] = "";
+	fd_set reads;
+
+	SAY(bind(fd, (struct sockaddr *)&addr, len));
+	SAY(getsockname(fd, (struct sockaddr *)&addr, &len));
+	SAY(sendto(fd, "hello", 5, 0, (struct sockaddr *)&addr, len));
+	FD_ZERO(&reads);
+	FD_SET(fd, &reads);
+	SAY(select(fd + 1, &reads, NULL, NULL, &second));
+	SAY(FD_ISSET(fd, &reads) != 0);
+	SAY(recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&addr, &len));
+	printf("%s from port %d\n", buf, ntohs(addr.sin_port));
+	close(fd);
+}
+
+static void streams(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int pair[2], listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), client, server;
+	socklen_t len = sizeof(addr);
+	char buf[16] = "";
+
+	SAY(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+	SAY(write(pair[0], "pair", 4));
+	SAY(read(pair[1], buf, sizeof(buf)));
+	SAY(bind(listener, (struct sockaddr *)&addr, len));
+	SAY(listen(listener, 1));
+	SAY(getsockname(listener, (struct sockaddr *)&addr, &len));
+	client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	SAY(connect(client, (struct sockaddr *)&addr, len));
+	server = accept(listener, NULL, NULL);
+	SAY(server > client);
+	SAY(write(client, "stream", 6));
+	SAY(read(server, buf, sizeof(buf)));
+	printf("%s\n", buf);
+	close(pair[0]);
+	close(pair[1]);
+	close(listener);
+	close(client);
+	close(server);
+}
+
+static void files(void)
+{
+	char path[] = "made-XXXXXX", buf[8] = "", events[4096];
+	struct iovec part = { "12345", 5 }, room = { buf, sizeof(buf) - 1 };
+	struct timespec times[2] = { { .tv_sec = 1 }, { .tv_sec = 2 } };
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), fd;
+
+	SAY(chdir(folder));
+	SAY(inotify_add_watch(watch, ".", IN_CREATE));
+	fd = mkstemp(path);
+	printf("%s\n", path);
+	SAY(read(watch, events, sizeof(events)) > 0);
+	SAY(pwritev(fd, &part, 1, 0));
+	SAY(preadv(fd, &room, 1, 2));
+	SAY(futimens(fd, times));
+	SAY(fchmod(fd, 0600));
+	close(fd);
+	printf("%s\n", buf);
+	SAY(truncate(path, 2));
+	SAY(link(path, "linked"));
+	SAY(symlink(path, "symbolic"));
+	SAY(rename("linked", "renamed"));
+	SAY(remove(path));
+	SAY(mkdir("folder", 0700));
+	SAY(mkdir("folder", 0700));
+	SAY(rmdir("folder"));
+	SAY(system("echo x >> commanded"));
+	SAY(inotify_rm_watch(watch, 1));
+	close(watch);
+}
+
+static void rest(void)
+{
+	struct itimerspec time = { .it_value.tv_nsec = EDDY_MS };
+	struct pollfd poll = { .events = POLLIN };
+	struct utsname names;
+	uint64_t count;
+
+	poll.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	SAY(timerfd_settime(poll.fd, 0, &time, NULL));
+	SAY(ppoll(&poll, 1, NULL, NULL));
+	SAY(read(poll.fd, &count, sizeof(count)));
+	SAY(uname(&names));
+	printf("%s %d %d\n", names.release, (int)gettid(), (int)getgid());
+	close(poll.fd);
+}
+
+static int make_calls(void *arg)
+{
+	datagrams();
+	streams();
+	if (arg)
+		files();
+	rest();
+	return 0;
+}
+
+/* The job receives while the loop looks at its memory. */
+static char received[8];
+static int ends[2];
+
+static int receive(void *arg)
+{
+	(void)arg;
+	return (int)read(ends[0], received, sizeof(received));
+}
+
+static int await_bytes(void *arg)
+{
+	return eddy_offload(receive, arg) > 0 ? 0 : -EPIPE;
+}
+
+static int peek(void)
+{
+	struct eddy_scope scope;
+	int r = pipe2(ends, O_CLOEXEC);
+
+	if (r < 0)
+		return -errno;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "receiver", await_bytes, NULL);
+	eddy_sleep(20 * EDDY_MS);
+	SAY(write(ends[1], "bytes", 5));
+	for (volatile int i = 0; i < 20000000; i = i + 1)
+		;
+	printf("the loop sees %d\n", received[0]);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+static int run(void *arg)
+{
+	int r = make_calls(arg);
+
+	if (r == 0)
+		r = eddy_offload(make_calls, NULL);
+	if (r == 0)
+		r = peek();
+	fflush(stdout);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	folder = argc > 1 ? argv[1] : ".";
+	return eddy_main(run, (void *)folder);
+}
