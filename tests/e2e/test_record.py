@@ -151,12 +151,17 @@ class Servers(Case):
         self.assertGreaterEqual(listed.stdout.count('submits recv of descriptor'), 150)
 
     def test_a_killed_program_replays_to_its_last_block(self):
-        server = self.record()
+        server = self.record('--access-log')
         self.load(server)
+        recorded.await_flush()
         server.kill()
-        replay = self.recording.replay(server.program)
+        path = os.path.join(self.dir, 'out.json')
+        replay = self.recording.replay(server.program, env={'EDDY_REPLAY_TRACE': path})
         self.assertEqual(replay.returncode, REFUSED, replay.stderr)
         self.assertIn('the recording ends here', replay.stderr)
+        # Log records and the timeline are whole.
+        self.assertEqual(replay.stderr.count('eddy::access'), server.log.count('eddy::access'))
+        self.assertTrue(list(Timeline(path).of('b', name='GET /hello')))
 
 
 class Programs(Case):
@@ -217,6 +222,12 @@ class Programs(Case):
         os.unlink(target)
         self.assertEqual(recording.wrong(program, run.returncode, run.stdout, run.stderr), '')
         self.assertEqual(os.listdir(folder), [])
+
+    def test_a_program_that_ends_at_once(self):
+        recording = Recording()
+        run = self.run_one(PROGRAMS['foreign'], '--exit', env=recording.env)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertEqual(recording.wrong(PROGRAMS['foreign'], 3, run.stdout, run.stderr), '')
 
     def test_a_file_that_is_followed(self):
         recording, program, path = Recording(), os.path.join(LADDER, '15_tail'), os.path.join(self.folder(), 'log')

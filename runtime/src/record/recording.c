@@ -42,6 +42,7 @@ static struct {
 	const char *path;
 	char **argv;
 	struct eddyi_recording read; /* of a replay */
+	bool has_timeline;
 
 	/* Of a recording. */
 	int fd;
@@ -421,6 +422,8 @@ static void begin_replay(void)
 	bool is_same, may_execute = true;
 	const char *wrong;
 
+	ours.has_timeline = getenv("EDDY_REPLAY_TRACE") != NULL;
+
 	if (r == -EBADMSG)
 		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: %s is no recording, or is damaged",
 		       ours.path);
@@ -540,6 +543,9 @@ static void finish(int signo)
 	eddyi_track = NULL;
 	had_failed = atomic_exchange(&ours.ending, true);
 	sum_up(&end.events, &end.hash);
+	/* The writer of the timeline has a period of 100 ms, and no further chance. */
+	if (eddyi_replays && ours.has_timeline)
+		usleep(200000);
 	if (!eddyi_replays && !had_failed)
 		end_file(signo, &end);
 	say("eddy: %s %llu events, hash %016llx", eddyi_replays ? "replayed" : "recorded",
@@ -560,6 +566,8 @@ void eddyi_replay_exit(int status, const char *text)
 	eddyi_track = NULL;
 	say("%s", text);
 	is_early = true;
+	/* Log records are written that another thread has. */
+	eddyi_panic_last(true);
 	finish(0);
 	_exit(status);
 }

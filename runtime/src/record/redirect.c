@@ -203,6 +203,16 @@ static FILE *wrap_fopen(const char *path, const char *mode)
 	return file;
 }
 
+/* It ends the process without the end of a program. A child of vfork(2) has this memory. */
+static pid_t process;
+static void (*real_exit_now)(int status);
+static void wrap_exit_now(int status)
+{
+	if (EDDYI_HAS_TRACK && syscall(SYS_getpid) == process)
+		eddyi_recording_end_by(0);
+	real_exit_now(status);
+}
+
 /* A replay must not run the command again. */
 static FILE *(*real_popen)(const char *command, const char *mode);
 static FILE *wrap_popen(const char *command, const char *mode)
@@ -284,6 +294,7 @@ static const struct redirection {
 	{ "getrandom", FUNCTION(wrap_getrandom), (void (**)(void)) & real_getrandom },
 	{ "fopen", FUNCTION(wrap_fopen), (void (**)(void)) & real_fopen },
 	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
+	{ "_exit", FUNCTION(wrap_exit_now), (void (**)(void)) & real_exit_now },
 	{ "popen", FUNCTION(wrap_popen), (void (**)(void)) & real_popen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
 	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
@@ -301,6 +312,7 @@ static const struct redirection {
 	ALSO("scandirat64", scandirat),
 	ALSO("scandir", scandir),
 	ALSO("scandir64", scandir),
+	ALSO("_Exit", exit_now),
 	ALSO("lseek64", lseek),
 	ALSO("truncate64", truncate),
 	ALSO("statfs64", statfs),
@@ -465,5 +477,6 @@ void eddyi_redirect(void)
 		if (redirections[i].real)
 			*redirections[i].real =
 				FUNCTION((uintptr_t)dlsym(RTLD_DEFAULT, redirections[i].name));
+	process = (pid_t)syscall(SYS_getpid);
 	dl_iterate_phdr(look_at, NULL);
 }

@@ -199,6 +199,9 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 		uint8_t head = get_byte(track);
 		enum eddyi_event_kind next = head & (OTHER_TASK - 1);
 
+		track->place =
+			atomic_fetch_add_explicit(&eddyi_replay.events, 1, memory_order_relaxed) +
+			1;
 		if (head & OTHER_TASK)
 			track->task = get(track);
 		if (next != kind)
@@ -206,7 +209,6 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 		if (track->task != task)
 			eddyi_diverge(track, "the recording has it in task %llu",
 				      (unsigned long long)track->task);
-		atomic_fetch_add_explicit(&eddyi_replay.events, 1, memory_order_relaxed);
 		if (eddyi_replay.is_watched)
 			eddyi_watch_begin(track->number, eddyi_event_name(kind));
 	} else {
@@ -387,7 +389,7 @@ void eddyi_diverge(struct eddyi_track *track, const char *format, ...)
 	char text[1024];
 	va_list args;
 	int len = snprintf(text, sizeof(text), "eddy: the replay takes another way at event %llu",
-			   (unsigned long long)track->events + 1);
+			   (unsigned long long)track->place);
 	size_t at = (size_t)len;
 
 	if (task)

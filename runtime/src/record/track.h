@@ -64,6 +64,7 @@ struct eddyi_track {
 	unsigned number; /* 0 is the main thread's */
 	uint8_t *at, *end;
 	uint64_t hash, events;
+	uint64_t place; /* of the current event among those of all threads, in a replay */
 	uint64_t done_hash,
 		done_events; /* when an event was last published: a crash may come within one */
 	uint64_t task;       /* of the last event; 0: none */

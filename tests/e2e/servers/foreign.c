@@ -2,6 +2,7 @@
  * replays it.
  *
  *     foreign FOLDER
+ *     foreign --exit      by _exit(2)
  */
 #include <arpa/inet.h>
 #include <eddy/runtime.h>
@@ -180,8 +181,17 @@ static int run(void *arg)
 	return r;
 }
 
+static int end_at_once(void *arg)
+{
+	(void)arg;
+	eddy_sleep(EDDY_MS);
+	_exit(3);
+}
+
 int main(int argc, char **argv)
 {
 	folder = argc > 1 ? argv[1] : ".";
+	if (strcmp(folder, "--exit") == 0)
+		return eddy_main(end_at_once, NULL);
 	return eddy_main(run, (void *)folder);
 }
