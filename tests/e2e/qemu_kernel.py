@@ -1,9 +1,11 @@
 """Debian's own kernel (6.1 in Debian 12, the oldest that eddy runs on) in an emulated machine: the doctor, the tests of
 the runtime, and whole servers, whose files leave over TLS that the kernel encrypts; then without its module of TLS."""
-# needs: brotli curl openssl qemu-system-x86 zstd
+# needs: brotli curl libseccomp2 openssl qemu-system-x86 zstd
+import glob
 import os
 import re
 import unittest
+from ctypes.util import find_library
 
 import vm
 
@@ -12,9 +14,9 @@ BUILD = os.path.dirname(EXAMPLES)
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/servers/secure', 'tests/e2e/servers/limits',
-            'tests/e2e/servers/taken', 'tests/e2e/servers/resume', 'examples/files', 'examples/hello', 'examples/tour', 'release/eddy',
+            'tests/e2e/servers/taken', 'tests/e2e/servers/resume', 'tests/e2e/servers/foreign', 'tests/e2e/servers/uploads', 'examples/files', 'examples/hello', 'examples/tour', 'release/eddy',
             *(f'examples/ladder/{name}' for name in ('01_tasks', '02_deadline', '03_fan_out', '05_cleanup', '06_pipeline', '07_cp', '08_rate_limit', '10_pubsub',
-                                                     '11_supervisor', '12_workers')))
+                                                     '11_supervisor', '12_workers', '15_tail')))
 # What counts milliseconds.
 IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
 # What allows so much processor time: where the clock counts instructions.
@@ -59,6 +61,8 @@ class Emulated(unittest.TestCase):
         cls.addClassCleanup(machine.close)
         for program in PROGRAMS:
             machine.add(os.path.join(BUILD, program))
+        for path in glob.glob(f'/usr/lib/*/{find_library("seccomp")}'):
+            machine.add(path)
         for path in ('/usr/bin/openssl', '/usr/bin/curl', '/usr/bin/zstd', '/usr/bin/brotli', '/usr/bin/setpriv', HERE, os.path.join(TESTS, 'tap.py'),
                      os.path.join(TESTS, 'criterion.py'), os.path.join(os.path.dirname(TESTS), 'docs')):
             machine.add(path)

@@ -257,8 +257,10 @@ class Programs(Case):
         self.assertFalse(os.path.exists(folder))
 
     def test_a_full_disk_ends_the_recording_alone(self):
-        recording, program = Recording(), os.path.join(LADDER, '05_cleanup')
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+        whole, recording, program = Recording(), Recording(), os.path.join(LADDER, '05_cleanup')
+        self.assertEqual(self.run_one(program, env=whole.env, cwd=self.folder()).returncode, 0)
+        room = os.path.getsize(whole.path) - 500
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
         run = self.run_one(program, env=recording.env, preexec_fn=limit, cwd=self.folder())
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, r'the recording .* (ends here|lacks its end)')
