@@ -59,18 +59,31 @@ static inline uint64_t load(const uint8_t *at)
 	return word;
 }
 
-/* Four sums that do not wait for each other. */
+/* Both halves of the product of 128 bits. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Add 64 bytes to four sums, which do not wait for each other. */
+static inline void add(uint64_t sums[4], const uint8_t *at)
+{
+	for (int i = 0; i < 4; i++, at += 16)
+		sums[i] = fold(sums[i] ^ load(at), load(at + 8) ^ MIX);
+}
+
 uint64_t eddyi_digest(const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes, *end = at + len;
-	uint64_t sums[4] = { len, MIX, ~len, 1 }, last[4] = { 0 };
+	uint64_t sums[4] = { len, MIX, ~len, 1 };
+	uint8_t last[64] = { 0 };
 
-	for (; end - at >= 32; at += 32)
-		for (int i = 0; i < 4; i++)
-			sums[i] = mix(sums[i], load(at + 8 * i));
+	for (; end - at >= 64; at += 64)
+		add(sums, at);
 	memcpy(last, at, (size_t)(end - at));
-	for (int i = 0; i < 4; i++)
-		sums[i] = mix(sums[i], last[i]);
+	add(sums, last);
 	return mix(mix(sums[0], sums[1]), mix(sums[2], sums[3]));
 }
 
