@@ -283,6 +283,14 @@ static const struct redirection {
 	void (*wrap)(void);
 	void (**real)(void); /* NULL: the wrapper calls another one */
 } redirections[] = {
+	/* Before the forms of other calls that have their names. */
+	{ "fcntl", FUNCTION(wrap_any_fcntl), NULL },
+	{ "mmap", FUNCTION(wrap_any_mmap), NULL },
+	{ "__recv_chk", FUNCTION(wrap_recv_chk), NULL },
+	{ "__recvfrom_chk", FUNCTION(wrap_recvfrom_chk), NULL },
+	{ "preadv64v2", FUNCTION(wrap_preadv2), NULL },
+	{ "_Exit", FUNCTION(wrap_exit_now), NULL },
+	{ "scandir", FUNCTION(wrap_scandir), NULL },
 #define NOW(type, call, ...) { #call, FUNCTION(wrap_##call), (void (**)(void)) & real_##call },
 #define BY_HAND(type, call, ...) NOW(type, call, )
 #define OTHER(type, call, ...) NOW(type, call, )
@@ -303,68 +311,25 @@ static const struct redirection {
 	{ "time", FUNCTION(wrap_time), NULL },
 	{ "usleep", FUNCTION(wrap_usleep), NULL },
 	{ "sleep", FUNCTION(wrap_sleep), NULL },
-/* Names for files of any size, and those that check sizes (_FORTIFY_SOURCE). */
-#define ALSO(name, call)                                                                           \
-	{                                                                                          \
-		name, FUNCTION(wrap_##call), NULL                                                  \
-	}
-	ALSO("fopen64", fopen),
-	ALSO("scandirat64", scandirat),
-	ALSO("scandir", scandir),
-	ALSO("scandir64", scandir),
-	ALSO("_Exit", exit_now),
-	ALSO("lseek64", lseek),
-	ALSO("truncate64", truncate),
-	ALSO("statfs64", statfs),
-	ALSO("mkstemp64", mkstemp),
-	ALSO("preadv64", preadv),
-	ALSO("pwritev64", pwritev),
-	ALSO("__recvfrom_chk", recvfrom_chk),
-	ALSO("__readlink_chk", readlink),
-	ALSO("open64", open),
-	ALSO("__open_2", open),
-	ALSO("__open64_2", open),
-	ALSO("openat64", openat),
-	ALSO("__openat_2", openat),
-	ALSO("__openat64_2", openat),
-	ALSO("stat64", stat),
-	ALSO("lstat64", lstat),
-	ALSO("fstat64", fstat),
-	ALSO("fstatat64", fstatat),
-	ALSO("fstatfs64", fstatfs),
-	ALSO("ftruncate64", ftruncate),
-	ALSO("getrlimit64", getrlimit),
-	ALSO("setrlimit64", setrlimit),
-	ALSO("sendfile64", sendfile),
-	ALSO("readdir64", readdir),
-	ALSO("preadv64v2", preadv2),
-	ALSO("pread64", pread),
-	ALSO("pwrite64", pwrite),
-	ALSO("__read_chk", read),
-	ALSO("__pread_chk", pread),
-	ALSO("__pread64_chk", pread),
-	ALSO("__poll_chk", poll),
-	ALSO("__realpath_chk", realpath),
-	ALSO("__gethostname_chk", gethostname),
-	ALSO("fcntl64", any_fcntl),
-	ALSO("mmap64", any_mmap),
-	ALSO("__recv_chk", recv_chk),
 };
 
-/* fcntl() and mmap() have wrappers of their own. */
-static void (*wrapper_of(const struct redirection *redirection))(void)
+/* Whether a name is that of a call, or of its form for files of any size (stat64), or of one that checks sizes
+ * (__read_chk, __open_2). */
+static bool is_form(const char *name, const char *call)
 {
-	if (redirection->wrap == FUNCTION(wrap_fcntl))
-		return FUNCTION(wrap_any_fcntl);
-	if (redirection->wrap == FUNCTION(wrap_mmap))
-		return FUNCTION(wrap_any_mmap);
-	return redirection->wrap;
+	if (strncmp(name, "__", 2) == 0)
+		name += 2;
+	for (; *call && *name == *call; call++)
+		name++;
+	if (!*call && strncmp(name, "64", 2) == 0)
+		name += 2;
+	return !*call && (!*name || strcmp(name, "_chk") == 0 || strcmp(name, "_2") == 0);
 }
 
 static const struct redirection *find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(redirections) / sizeof(redirections[0]); i++)
-		if (strcmp(redirections[i].name, name) == 0)
+		if (strcmp(redirections[i].name, name) == 0 || is_form(name, redirections[i].name))
 			return &redirections[i];
 	return NULL;
 }
@@ -376,7 +341,7 @@ static void redirect(void (**reference)(void), const struct redirection *to)
 
 	/* The linker may have made it read-only. */
 	if (mprotect(at, page, PROT_READ | PROT_WRITE) == 0)
-		*reference = wrapper_of(to);
+		*reference = to->wrap;
 }
 
 /* The tables that a dynamic section names. */
