@@ -211,6 +211,23 @@ class Programs(Case):
         self.assertIn('give it another name', again.stderr)
         self.assertEqual(recording.replay(program).returncode, 0)
 
+    def test_another_build(self):
+        recording, program = self.hello()
+        with open(program, 'rb') as file:
+            built = file.read()
+        at = built.find(b'\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0') + 16     # its number
+        if at < 16:
+            self.skipTest('the linker gives programs no number')
+        other = os.path.join(self.folder(), 'other')
+        with open(other, 'wb') as file:
+            file.write(built[:at] + bytes([built[at] ^ 1]) + built[at + 1:])
+        os.chmod(other, 0o755)
+        refused = recording.replay(other)
+        self.assertEqual(refused.returncode, REFUSED)
+        self.assertIn('is a recording of', refused.stderr)
+        self.assertEqual(recording.replay(other, env={'EDDY_REPLAY_LENIENT': '1'}).returncode, 0)
+        self.assertIn('tick 3', recording.look('--program', other, '--lenient').stdout)
+
     def test_another_way(self):
         """A file that is other bytes in a replay: the program is told the recorded ones, and its argument is the recorded one."""
         folder, recording, program = self.folder(), Recording(), os.path.join(LADDER, '07_cp')
