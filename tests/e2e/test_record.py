@@ -246,6 +246,26 @@ class Programs(Case):
         self.assertEqual(run.returncode, 3, run.stderr)
         self.assertEqual(recording.wrong(PROGRAMS['foreign'], 3, run.stdout, run.stderr), '')
 
+    def test_a_thread_that_begins_after_the_end_of_the_recording(self):
+        recording = Recording()
+        run = self.run_one(PROGRAMS['foreign'], '--late', env={**recording.env, 'EDDY_RECORD_MAX': '1'})
+        self.assertEqual((run.returncode, run.stdout), (0, 'the job has begun\n'), run.stderr)
+        self.assertIn('the program goes on', run.stderr)
+
+    def test_a_crash_while_a_job_runs(self):
+        recording = Recording()
+        process = subprocess.Popen([PROGRAMS['foreign'], '--busy'], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), 'the job has begun\n')
+        process.send_signal(signal.SIGABRT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(recording.wrong(PROGRAMS['foreign'], -signal.SIGABRT, 'the job has begun\n' + out, err), '')
+
+    def test_variables_of_replays_are_there(self):
+        recording, program = Recording(), os.path.join(LADDER, '01_tasks')
+        run = self.run_one(program, env={**recording.env, 'EDDY_REPLAY': '', 'EDDY_REPLAY_NONE': '1'})
+        self.assertEqual(recording.wrong(program, run.returncode, run.stdout, run.stderr), '')
+
     def test_a_file_that_is_followed(self):
         recording, program, path = Recording(), os.path.join(LADDER, '15_tail'), os.path.join(self.folder(), 'log')
         with open(path, 'w') as file:

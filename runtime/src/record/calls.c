@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/param.h>
 #include <sys/un.h>
 
@@ -41,6 +42,9 @@ static bool gives_turn(struct eddyi_track *track)
 	case EDDYI_EVENT_poll:
 	case EDDYI_EVENT_connect:
 	case EDDYI_EVENT_accept4:
+	case EDDYI_EVENT_send:
+	case EDDYI_EVENT_sendmsg:
+	case EDDYI_EVENT_sendto:
 	case EDDYI_EVENT_accept:
 	case EDDYI_EVENT_recv:
 	case EDDYI_EVENT_recvfrom:
@@ -56,6 +60,10 @@ static bool gives_turn(struct eddyi_track *track)
 		return true;
 	case EDDYI_EVENT_read:
 	case EDDYI_EVENT_readv:
+	case EDDYI_EVENT_write:
+	case EDDYI_EVENT_writev:
+	case EDDYI_EVENT_sendfile:
+	case EDDYI_EVENT_splice:
 		return eddyi_learn(track, !eddyi_replays && !is_file(track, (int)track->first));
 	default:
 		return false;
@@ -66,13 +74,15 @@ static bool gives_turn(struct eddyi_track *track)
 #define OUTSIDE(...)                                                                               \
 	do {                                                                                       \
 		bool gives = gives_turn(track);                                                    \
+		int error = errno;                                                                 \
                                                                                                    \
 		if (gives)                                                                         \
 			eddyi_turn_give(track);                                                    \
 		if (!eddyi_replays)                                                                \
-			DIRECTLY(__VA_ARGS__);                                                     \
+			DIRECTLY(__VA_ARGS__; error = errno);                                      \
 		if (gives)                                                                         \
 			eddyi_turn_take(track);                                                    \
+		errno = error;                                                                     \
 	} while (0)
 
 int64_t eddyi_value_recorded(const char *what, int64_t value)
@@ -175,6 +185,7 @@ static void into_end(struct into *into, int64_t r)
 	free(into->bytes);
 }
 
+#define PAGE getauxval(AT_PAGESZ)
 #define NUM(x) eddyi_issue(track, (uint64_t)(x));
 #define TEXT(s) eddyi_issue_text(track, s);
 #define BYTES(p, n) eddyi_issue_bytes(track, p, n);
@@ -244,8 +255,7 @@ ssize_t eddyi_write_recorded(int fd, const void *buf, size_t len)
 	eddyi_event_begin(track, EDDYI_EVENT_write);
 	eddyi_issue(track, (uint64_t)fd);
 	eddyi_issue_bytes(track, buf, len);
-	if (!eddyi_replays)
-		DIRECTLY(r = write(fd, buf, len));
+	OUTSIDE(r = write(fd, buf, len));
 	r = learn_result(track, r);
 	if (prints && eddyi_replays)
 		eddyi_replay_print(fd, buf, r);
@@ -364,7 +374,9 @@ struct dirent *eddyi_readdir_recorded(DIR *dir)
 	} else {
 		entry->d_ino = eddyi_learn(track, entry->d_ino);
 		entry->d_type = (unsigned char)eddyi_learn(track, entry->d_type);
-		eddyi_learn_bytes(track, entry->d_name, (size_t)r + 1);
+		eddyi_learn_bytes(track, entry->d_name, (size_t)r);
+		if (eddyi_replays)
+			entry->d_name[r] = 0;
 	}
 	eddyi_event_end(track);
 	return entry;

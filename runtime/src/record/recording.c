@@ -32,9 +32,12 @@
 #define FLUSH_NS (100 * EDDY_MS)
 #define LAST_MS 1000
 #define FD_MIN 900
+/* Tells the program that a replay has executed it. */
+#define IS_EXECUTED "EDDY_REPLAY_EXECUTED"
 
 __thread struct eddyi_track *eddyi_track;
 bool eddyi_replays;
+atomic_bool eddyi_recording_stops;
 
 extern char **environ;
 
@@ -52,6 +55,7 @@ static struct {
 	atomic_uint chunks;
 	atomic_bool ending;  /* the writer leaves the file to who set it */
 	atomic_bool writing; /* a block is being written */
+	volatile bool crashes;
 	atomic_flag ended;
 } ours = { .fd = -1, .ended = ATOMIC_FLAG_INIT };
 
@@ -147,6 +151,7 @@ struct eddyi_chunk *eddyi_recording_chunk(void)
 	struct eddyi_chunk *chunk;
 
 	eddyi_track = NULL;
+	/* A disk that is slower than the program. */
 	while (atomic_load(&ours.chunks) >= CHUNKS_MAX && !atomic_load(&ours.ending))
 		usleep(100);
 	eddyi_track = track;
@@ -165,9 +170,11 @@ struct eddyi_chunk *eddyi_recording_chunk(void)
 	return chunk;
 }
 
-void eddyi_recording_chunk_free(struct eddyi_chunk *chunk)
+/* Not in a crash: the heap may be damaged. */
+static void free_chunk(struct eddyi_chunk *chunk)
 {
-	free(chunk);
+	if (!ours.crashes)
+		free(chunk);
 	atomic_fetch_sub(&ours.chunks, 1);
 }
 
@@ -180,6 +187,7 @@ void eddyi_recording_fail(int error)
 {
 	if (atomic_exchange(&ours.ending, true))
 		return;
+	eddyi_turns_end();
 	say("eddy: the recording %s ends here, and the program goes on: %s", ours.path,
 	    strerror(-error));
 }
@@ -195,17 +203,17 @@ static int write_block(unsigned track, const void *bytes, size_t len, bool may_p
 	return r < 0 ? r : 0;
 }
 
-/* Write what a track has. Return: 0, -errno. */
-static int write_track(struct eddyi_track *track, bool pack)
+/* Write what a track has. Return: 0; -ECANCELED if another thread ends the file; -errno. */
+static int write_track(struct eddyi_track *track, bool is_last)
 {
-	for (;;) {
+	while (track->oldest) {
 		struct eddyi_chunk *chunk = track->oldest;
 		bool is_full = atomic_load_explicit(&chunk->is_full, memory_order_acquire);
 		size_t len = atomic_load_explicit(&chunk->len, memory_order_acquire);
 		int r = len == chunk->written ?
 				0 :
 				write_block(track->number, chunk->bytes + chunk->written,
-					    len - chunk->written, pack);
+					    len - chunk->written, !ours.crashes);
 
 		if (r < 0)
 			return r;
@@ -213,16 +221,19 @@ static int write_track(struct eddyi_track *track, bool pack)
 		if (!is_full)
 			return 0;
 		track->oldest = chunk->next;
-		eddyi_recording_chunk_free(chunk);
+		free_chunk(chunk);
+		if (!is_last && atomic_load(&ours.ending))
+			return -ECANCELED;
 	}
+	return 0;
 }
 
-static int write_tracks(bool pack)
+static int write_tracks(bool is_last)
 {
 	int r = 0;
 
 	for (struct eddyi_track *track = eddyi_turns_tracks(); track && r == 0; track = track->next)
-		r = write_track(track, pack);
+		r = write_track(track, is_last);
 	return r;
 }
 
@@ -240,9 +251,9 @@ static void *writer_main(void *arg)
 		until.tv_nsec %= (long)EDDY_SECOND;
 		sem_timedwait(&ours.wanted, &until);
 		atomic_store(&ours.writing, true);
-		r = atomic_load(&ours.ending) ? 0 : write_tracks(true);
+		r = atomic_load(&ours.ending) ? 0 : write_tracks(false);
 		atomic_store(&ours.writing, false);
-		if (r < 0)
+		if (r < 0 && r != -ECANCELED)
 			eddyi_recording_fail(r);
 	}
 	return NULL;
@@ -253,7 +264,7 @@ static void write_program(void)
 	size_t argc = count(ours.argv), envc = count(environ), len = 0;
 	const uint64_t build = find_build();
 	const uint32_t counts[2] = { (uint32_t)argc, (uint32_t)envc };
-	char *bytes = NULL, folder[4096] = "";
+	char *bytes = NULL;
 	FILE *text = open_memstream(&bytes, &len);
 	int r;
 
@@ -261,8 +272,7 @@ static void write_program(void)
 		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
 	fwrite(&build, sizeof(build), 1, text);
 	fwrite(counts, sizeof(counts), 1, text);
-	fprintf(text, "%s%c%s%c", find_program(), 0, getcwd(folder, sizeof(folder)) ? folder : "",
-		0);
+	fprintf(text, "%s%c", find_program(), 0);
 	for (size_t i = 0; i < argc; i++)
 		fprintf(text, "%s%c", ours.argv[i], 0);
 	for (size_t i = 0; i < envc; i++)
@@ -377,37 +387,27 @@ static bool is_equal(char *const *a, char *const *b)
 	return !*a && !*b;
 }
 
-/* Whether the two environments are equal, but for EDDY_REPLAY. */
-static bool has_environment(char *const *recorded)
+static bool is_of_replay(const char *variable)
 {
-	size_t others = 0;
-
-	for (char **at = environ; *at; at++) {
-		bool found = strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) == 0;
-
-		for (char *const *each = recorded; *each && !found; each++)
-			found = strcmp(*at, *each) == 0;
-		if (!found)
-			return false;
-		others += strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) != 0;
-	}
-	return others == count(recorded);
+	return strncmp(variable, "EDDY_REPLAY", strlen("EDDY_REPLAY")) == 0;
 }
 
 /* Execute the program with the recorded arguments and environment, at addresses that are the same each time. */
 static void execute(void)
 {
 	struct eddyi_recording *read = &ours.read;
-	size_t envc = count(read->env), added = 0;
-	char **env = calloc(envc + count(environ) + 1, sizeof(*env));
+	char **env = calloc(count(read->env) + count(environ) + 2, sizeof(*env)), **next = env;
 	int now = personality(0xffffffff);
 
 	if (!env)
 		refuse(EDDYI_REPLAY_REFUSED, "EDDY_REPLAY: there is no memory");
-	memcpy(env, read->env, envc * sizeof(*env));
+	for (char **at = read->env; *at; at++)
+		if (!is_of_replay(*at))
+			*next++ = *at;
+	*next++ = IS_EXECUTED "=1";
 	for (char **at = environ; *at; at++)
-		if (strncmp(*at, "EDDY_REPLAY", strlen("EDDY_REPLAY")) == 0)
-			env[envc + added++] = *at;
+		if (is_of_replay(*at))
+			*next++ = *at;
 	if (now >= 0)
 		personality((unsigned long)now | ADDR_NO_RANDOMIZE);
 	execve(find_program(), read->argv, env);
@@ -418,8 +418,8 @@ static void execute(void)
 static void begin_replay(void)
 {
 	struct eddyi_recording *read = &ours.read;
-	int r = eddyi_recording_open(ours.path, read), now = personality(0xffffffff);
-	bool is_same, may_execute = true;
+	bool is_same, may_execute = !getenv(IS_EXECUTED);
+	int r = eddyi_recording_open(ours.path, read);
 	const char *wrong;
 
 	ours.has_timeline = getenv("EDDY_REPLAY_TRACE") != NULL;
@@ -439,12 +439,12 @@ static void begin_replay(void)
 		       "%s was recorded with another build of %s: build the same version again, or "
 		       "set EDDY_REPLAY_LENIENT=1 to try it with this one",
 		       ours.path, read->program);
-	is_same = is_equal(ours.argv, read->argv) && has_environment(read->env);
 #if EDDYI_HAVE_VALGRIND
-	may_execute = !RUNNING_ON_VALGRIND;
+	may_execute = may_execute && !RUNNING_ON_VALGRIND;
 #endif
-	if (may_execute && (!is_same || (now >= 0 && !(now & ADDR_NO_RANDOMIZE))))
+	if (may_execute)
 		execute();
+	unsetenv(IS_EXECUTED);
 	if (!is_equal(ours.argv, read->argv))
 		refuse(EDDYI_REPLAY_REFUSED,
 		       "EDDY_REPLAY: valgrind needs the arguments of the recorded run, and there "
@@ -489,7 +489,8 @@ static __attribute__((constructor)) void begin(int argc, char **argv)
 		begin_recording();
 	track = eddyi_track_make();
 	if (!track)
-		refuse(EXIT_FAILURE, "EDDY_RECORD: there is no memory");
+		refuse(replay ? EDDYI_REPLAY_REFUSED : EXIT_FAILURE, "%s: there is no memory",
+		       replay ? "EDDY_REPLAY" : "EDDY_RECORD");
 	eddyi_turns_add(track);
 	pthread_atfork(NULL, NULL, in_child);
 	eddyi_at_panic(last);
@@ -514,15 +515,16 @@ static void sum_up(uint64_t *ret_events, uint64_t *ret_hash)
 	*ret_hash = hash;
 }
 
-static void end_file(int signo, const struct eddyi_recording_end *end)
+static void end_file(const struct eddyi_recording_end *end)
 {
 	struct eddyi_recording_end last = *end;
-	int r;
+	int r = 0;
 
 	/* The writer may be in a block, or on a disk that takes none. */
+	sem_post(&ours.wanted);
 	for (int i = 0; atomic_load(&ours.writing) && i < LAST_MS; i++)
 		usleep(1000);
-	r = write_tracks(signo == 0);
+	r = atomic_load(&ours.writing) ? -ETIMEDOUT : write_tracks(true);
 	/* Also if the file has become too large by now: with it, it is whole. */
 	if (r == 0)
 		r = eddyi_block_write(ours.fd, EDDYI_BLOCK_END, &last, sizeof(last), false);
@@ -542,12 +544,18 @@ static void finish(int signo)
 		return;
 	eddyi_track = NULL;
 	had_failed = atomic_exchange(&ours.ending, true);
+	ours.crashes = signo != 0;
+	if (ours.crashes && !eddyi_replays) {
+		/* Another thread stops at its next event. */
+		atomic_store(&eddyi_recording_stops, true);
+		usleep(1000);
+	}
 	sum_up(&end.events, &end.hash);
 	/* The writer of the timeline has a period of 100 ms, and no further chance. */
 	if (eddyi_replays && ours.has_timeline)
 		usleep(200000);
 	if (!eddyi_replays && !had_failed)
-		end_file(signo, &end);
+		end_file(&end);
 	say("eddy: %s %llu events, hash %016llx", eddyi_replays ? "replayed" : "recorded",
 	    (unsigned long long)end.events, (unsigned long long)end.hash);
 	if (eddyi_watch_is_waiting())

@@ -43,10 +43,9 @@ struct eddyi_recording {
 	struct eddyi_recording_end end;
 	bool has_end;
 	/* Of the program: NULL ends both lists. */
-	const char *program, *folder;
+	const char *program;
 	uint64_t build;
 	char **argv, **env;
-	char *strings;
 };
 
 /* Write a block. Return: its bytes in the file, -errno. */

@@ -47,11 +47,6 @@ static size_t pack(void *packed, const void *bytes, size_t len)
 	return ZSTD_isError(r) ? 0 : r;
 }
 
-static bool unpack(uint8_t *bytes, size_t len, const uint8_t *packed, size_t packed_len)
-{
-	return ZSTD_decompress(bytes, len, packed, packed_len) == len;
-}
-
 int eddyi_block_write(int fd, unsigned track, const void *bytes, size_t len, bool may_pack)
 {
 	static uint8_t packed[EDDYI_CHUNK_SIZE]; /* of the one writer */
@@ -75,7 +70,8 @@ uint8_t *eddyi_block_unpack(const struct eddyi_block_at *at)
 		return NULL;
 	if (at->block.packed == at->block.len) {
 		memcpy(bytes, at->bytes, at->block.len);
-	} else if (!unpack(bytes, at->block.len, at->bytes, at->block.packed)) {
+	} else if (ZSTD_decompress(bytes, at->block.len, at->bytes, at->block.packed) !=
+		   at->block.len) {
 		free(bytes);
 		return NULL;
 	}
@@ -121,7 +117,6 @@ static int read_program(struct eddyi_recording *recording, const struct eddyi_bl
 	struct program program;
 	char *rest = (char *)eddyi_block_unpack(at), *end;
 
-	recording->strings = rest;
 	if (!rest || at->block.len < sizeof(program))
 		return -EBADMSG;
 	memcpy(&program, rest, sizeof(program));
@@ -129,8 +124,7 @@ static int read_program(struct eddyi_recording *recording, const struct eddyi_bl
 	rest += sizeof(program);
 	recording->build = program.build;
 	recording->program = take_string(&rest, end);
-	recording->folder = recording->program ? take_string(&rest, end) : NULL;
-	recording->argv = recording->folder ? take_strings(&rest, end, program.argc) : NULL;
+	recording->argv = recording->program ? take_strings(&rest, end, program.argc) : NULL;
 	recording->env = recording->argv ? take_strings(&rest, end, program.envc) : NULL;
 	return recording->env ? 0 : -EBADMSG;
 }

@@ -10,6 +10,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <linux/sockios.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -45,6 +47,19 @@ static int wrap_any_fcntl(int fd, int cmd, long value)
 	return ((int (*)(int, int, long))(void (*)(void))real_fcntl)(fd, cmd, value);
 }
 
+/* Requests whose argument is an int. */
+static int wrap_any_ioctl(int fd, unsigned long request, void *value)
+{
+	switch (request) {
+	case FIONREAD:
+	case FIONBIO:
+	case TIOCOUTQ:
+	case SIOCOUTQNSD:
+		return wrap_ioctl(fd, request, value);
+	}
+	return real_ioctl(fd, request, value);
+}
+
 static void *wrap_any_mmap(void *at, size_t len, int access, int flags, int fd, off_t offset)
 {
 	if (flags & MAP_ANONYMOUS)
@@ -69,7 +84,7 @@ static int wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	uint64_t now;
 
 	/* Clocks of threads and descriptors have numbers of their own. */
-	if (!EDDYI_HAS_TRACK || clock < 0 || clock >= 16)
+	if (!EDDYI_HAS_TRACK || clock < 0 || clock > CLOCK_TAI)
 		return real_clock_gettime(clock, ret_now);
 	now = eddyi_clock(clock);
 	ret_now->tv_sec = (time_t)(now / EDDY_SECOND);
@@ -112,6 +127,24 @@ static ssize_t wrap_getrandom(void *bytes, size_t len, unsigned flags)
 	return -1;
 }
 
+static int wrap_getentropy(void *bytes, size_t len)
+{
+	return wrap_getrandom(bytes, len, 0) < 0 ? -1 : 0;
+}
+
+static void wrap_arc4random_buf(void *bytes, size_t len)
+{
+	wrap_getrandom(bytes, len, 0);
+}
+
+static uint32_t wrap_arc4random(void)
+{
+	uint32_t number = 0;
+
+	wrap_getrandom(&number, sizeof(number), 0);
+	return number;
+}
+
 /* ---- functions of the C library that make calls inside ---- */
 
 static int wrap_usleep(unsigned us)
@@ -121,10 +154,7 @@ static int wrap_usleep(unsigned us)
 
 static unsigned wrap_sleep(unsigned seconds)
 {
-	struct timespec left = { 0 };
-
-	return wrap_nanosleep(&(struct timespec){ seconds, 0 }, &left) < 0 ? (unsigned)left.tv_sec :
-									     0;
+	return wrap_nanosleep(&(struct timespec){ seconds, 0 }, NULL) < 0 ? seconds : 0;
 }
 
 /* A job may wait for another one, or for a loop. */
@@ -149,8 +179,11 @@ static ssize_t stream_read(void *cookie, char *bytes, size_t len)
 
 static ssize_t stream_write(void *cookie, const char *bytes, size_t len)
 {
-	ssize_t r = eddyi_write_now((int)(intptr_t)cookie, bytes, len);
+	ssize_t r = (ssize_t)len;
 
+	/* A replay is over when streams are flushed at exit. */
+	if (!eddyi_replays || EDDYI_HAS_TRACK)
+		r = eddyi_write_now((int)(intptr_t)cookie, bytes, len);
 	return r < 0 ? 0 : r;
 }
 
@@ -201,6 +234,51 @@ static FILE *wrap_fopen(const char *path, const char *mode)
 	if (fd >= 0 && !file)
 		eddyi_close_now(fd);
 	return file;
+}
+
+/* Handlers of signals are not recorded, nor what they call. They may interrupt an event. */
+static struct sigaction handlers[NSIG];
+
+static void handle(int signo, siginfo_t *info, void *context)
+{
+	const struct sigaction *action = &handlers[signo];
+	struct eddyi_track *track = eddyi_track;
+
+	eddyi_track = NULL;
+	if (action->sa_flags & SA_SIGINFO)
+		action->sa_sigaction(signo, info, context);
+	else
+		action->sa_handler(signo);
+	eddyi_track = track;
+}
+
+static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
+static int wrap_sigaction(int signo, const struct sigaction *action, struct sigaction *ret_old)
+{
+	struct sigaction before, ours;
+	int r;
+
+	if (signo <= 0 || signo >= NSIG)
+		return real_sigaction(signo, action, ret_old);
+	before = handlers[signo];
+	if (action)
+		ours = *action;
+	if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+		handlers[signo] = *action;
+		ours.sa_sigaction = handle;
+		ours.sa_flags |= SA_SIGINFO;
+	}
+	r = real_sigaction(signo, action ? &ours : NULL, ret_old);
+	if (r == 0 && ret_old && ret_old->sa_sigaction == handle)
+		*ret_old = before;
+	return r;
+}
+
+static sighandler_t wrap_signal(int signo, sighandler_t handler)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+
+	return wrap_sigaction(signo, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
 /* It ends the process without the end of a program. A child of vfork(2) has this memory. */
@@ -255,8 +333,11 @@ static int wrap_scandirat(int at, const char *path, struct dirent ***ret_entries
 		return real_scandirat(at, path, ret_entries, is_selected, compare);
 	fd = eddyi_openat_now(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	dir = fd < 0 ? NULL : eddyi_fdopendir_now(fd);
-	if (!dir)
+	if (!dir) {
+		if (fd >= 0)
+			eddyi_close_now(fd);
 		return -1;
+	}
 	while ((entry = eddyi_readdir_now(dir)))
 		if ((!is_selected || is_selected(entry)) && add_entry(&entries, count, entry) == 0)
 			count++;
@@ -286,6 +367,7 @@ static const struct redirection {
 	/* Before the forms of other calls that have their names. */
 	{ "fcntl", FUNCTION(wrap_any_fcntl), NULL },
 	{ "mmap", FUNCTION(wrap_any_mmap), NULL },
+	{ "ioctl", FUNCTION(wrap_any_ioctl), NULL },
 	{ "__recv_chk", FUNCTION(wrap_recv_chk), NULL },
 	{ "__recvfrom_chk", FUNCTION(wrap_recvfrom_chk), NULL },
 	{ "preadv64v2", FUNCTION(wrap_preadv2), NULL },
@@ -303,10 +385,15 @@ static const struct redirection {
 	{ "fopen", FUNCTION(wrap_fopen), (void (**)(void)) & real_fopen },
 	{ "fdopen", FUNCTION(wrap_fdopen), (void (**)(void)) & real_fdopen },
 	{ "_exit", FUNCTION(wrap_exit_now), (void (**)(void)) & real_exit_now },
+	{ "sigaction", FUNCTION(wrap_sigaction), (void (**)(void)) & real_sigaction },
+	{ "signal", FUNCTION(wrap_signal), NULL },
 	{ "popen", FUNCTION(wrap_popen), (void (**)(void)) & real_popen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
 	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
 	{ "pthread_mutex_lock", FUNCTION(wrap_mutex_lock), (void (**)(void)) & real_mutex_lock },
+	{ "getentropy", FUNCTION(wrap_getentropy), NULL },
+	{ "arc4random", FUNCTION(wrap_arc4random), NULL },
+	{ "arc4random_buf", FUNCTION(wrap_arc4random_buf), NULL },
 	{ "gettimeofday", FUNCTION(wrap_gettimeofday), NULL },
 	{ "time", FUNCTION(wrap_time), NULL },
 	{ "usleep", FUNCTION(wrap_usleep), NULL },
@@ -317,13 +404,16 @@ static const struct redirection {
  * (__read_chk, __open_2). */
 static bool is_form(const char *name, const char *call)
 {
-	if (strncmp(name, "__", 2) == 0)
+	bool may_check = strncmp(name, "__", 2) == 0;
+
+	if (may_check)
 		name += 2;
 	for (; *call && *name == *call; call++)
 		name++;
 	if (!*call && strncmp(name, "64", 2) == 0)
 		name += 2;
-	return !*call && (!*name || strcmp(name, "_chk") == 0 || strcmp(name, "_2") == 0);
+	return !*call &&
+	       (!*name || (may_check && (strcmp(name, "_chk") == 0 || strcmp(name, "_2") == 0)));
 }
 
 static const struct redirection *find(const char *name)
@@ -436,6 +526,29 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+static int draw(unsigned char *bytes, int len)
+{
+	return eddyi_random(bytes, (size_t)len, 0) == 0;
+}
+
+/* libcrypto mixes the processor's counter and an address into its random numbers. */
+static void redirect_libcrypto(void)
+{
+	/* RAND_METHOD, of which these two are called. */
+	static struct {
+		void (*seed)(void);
+		int (*bytes)(unsigned char *bytes, int len);
+		void (*cleanup)(void), (*add)(void);
+		int (*pseudorand)(unsigned char *bytes, int len);
+		void (*status)(void);
+	} method = { .bytes = draw, .pseudorand = draw };
+	int (*set)(const void *method) = (int (*)(const void *))FUNCTION(
+		(uintptr_t)dlsym(RTLD_DEFAULT, "RAND_set_rand_method"));
+
+	if (set)
+		set(&method);
+}
+
 void eddyi_redirect(void)
 {
 	for (size_t i = 0; i < sizeof(redirections) / sizeof(redirections[0]); i++)
@@ -444,4 +557,5 @@ void eddyi_redirect(void)
 				FUNCTION((uintptr_t)dlsym(RTLD_DEFAULT, redirections[i].name));
 	process = (pid_t)syscall(SYS_getpid);
 	dl_iterate_phdr(look_at, NULL);
+	redirect_libcrypto();
 }

@@ -25,6 +25,7 @@
 
 #define ROOM_FIRST 256
 #define TAG_MASK 7
+#define ENTRIES_MAX 65536 /* of a queue of the kernel */
 
 struct entry {
 	uint64_t key;    /* user_data in a recording, and else the number; 0: none */
@@ -275,6 +276,8 @@ static int enter(struct eddy_loop *loop, bool waits, uint64_t timeout_ns)
 	if (eddyi_replays)
 		ring->sq_head = head;
 	count = (unsigned)eddyi_learn(track, count);
+	if (count > loop->ring.cq.ring_entries)
+		eddyi_diverge(track, "the recording has %u completions", count);
 	for (; count; count--)
 		learn(track, cqe_at(&loop->ring, ring->tail++));
 	eddyi_learn_clock(track, CLOCK_MONOTONIC);
@@ -442,6 +445,10 @@ int eddyi_recorded_begin(struct eddy_loop *loop, unsigned entries,
 	eddyi_event_end(track);
 	ring->room = ROOM_FIRST;
 	ring->entries = calloc(ring->room, sizeof(*ring->entries));
+	/* The file may be damaged. */
+	if (r == 0 && !ring->executor &&
+	    (!sq || !cq || sq & (sq - 1) || cq & (cq - 1) || sq > ENTRIES_MAX || cq > ENTRIES_MAX))
+		eddyi_diverge(track, "the queues have %u and %u entries", sq, cq);
 	if (r == 0 && !ring->executor) {
 		eddyi_track = NULL;
 		eddyi_feature_assume(features);

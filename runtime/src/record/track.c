@@ -28,6 +28,7 @@ static const char *const names[EDDYI_EVENTS + 1] = {
 	[EDDYI_EVENT_WORKERS] = "limit of workers",
 	[EDDYI_EVENT_BUFFERS] = "buffer group",
 	[EDDYI_EVENT_BLOCKED] = "wait for a thread",
+	[EDDYI_EVENT_LOCK] = "wait for a lock",
 #define NOW(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define SYSCALL(type, call, ...) [EDDYI_EVENT_##call] = #call,
 #define BY_HAND(type, call, ...) [EDDYI_EVENT_##call] = #call,
@@ -89,24 +90,36 @@ uint64_t eddyi_digest(const void *bytes, size_t len)
 
 /* ---- bytes of a recording ---- */
 
+/* The process is about to end by a signal, on another thread. */
+static inline void await_end(void)
+{
+	while (__builtin_expect(atomic_load_explicit(&eddyi_recording_stops, memory_order_relaxed),
+				0))
+		usleep(1000);
+}
+
 void eddyi_event_publish(struct eddyi_track *track)
 {
 	struct eddyi_chunk *chunk = track->chunk;
 
+	await_end();
 	track->done_hash = track->hash;
 	track->done_events = track->events;
-	if (!eddyi_replays)
+	if (chunk)
 		atomic_store_explicit(&chunk->len, (size_t)(track->at - chunk->bytes),
 				      memory_order_release);
 }
 
-/* Begin a new chunk. If the recording has ended, bytes are written over, and are not read. */
+/* Begin a new chunk. If the recording has ended, bytes go nowhere. */
 static void next_chunk(struct eddyi_track *track)
 {
-	struct eddyi_chunk *full = track->chunk, *chunk = eddyi_recording_chunk();
+	static __thread uint8_t nowhere[EVENT_ROOM];
+	struct eddyi_chunk *full = track->chunk, *chunk = full ? eddyi_recording_chunk() : NULL;
 
 	if (!chunk) {
-		track->at = full->bytes;
+		track->chunk = NULL;
+		track->at = nowhere;
+		track->end = nowhere + sizeof(nowhere);
 		return;
 	}
 	eddyi_event_publish(track);
@@ -194,6 +207,11 @@ static void get_bytes(struct eddyi_track *track, uint8_t *bytes, size_t len)
 
 /* ---- events ---- */
 
+bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind)
+{
+	return !eddyi_track_is_at_end(track) && (*track->at & (OTHER_TASK - 1)) == kind;
+}
+
 /* The number of the running task. 0 is the loop itself, or a thread without one. */
 static inline uint64_t running(void)
 {
@@ -206,6 +224,7 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 {
 	uint64_t task = running();
 
+	await_end();
 	track->kind = kind;
 	track->issued = 0;
 	if (eddyi_replays) {
@@ -434,16 +453,4 @@ struct eddyi_track *eddyi_track_make(void)
 	track->at = track->chunk->bytes;
 	track->end = track->at + sizeof(track->chunk->bytes);
 	return track;
-}
-
-void eddyi_track_free(struct eddyi_track *track)
-{
-	while (track->oldest) {
-		struct eddyi_chunk *next = track->oldest->next;
-
-		eddyi_recording_chunk_free(track->oldest);
-		track->oldest = next;
-	}
-	free(track->unpacked);
-	free(track);
 }

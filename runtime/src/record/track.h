@@ -37,7 +37,8 @@ enum eddyi_event_kind {
 	EDDYI_EVENT_ENTER,   /* entries were submitted and completions collected */
 	EDDYI_EVENT_WORKERS, /* a limit of kernel workers was set */
 	EDDYI_EVENT_BUFFERS, /* a group of buffers was added */
-	EDDYI_EVENT_BLOCKED, /* the thread waited for another one */
+	EDDYI_EVENT_BLOCKED, /* the thread waited for another one, */
+	EDDYI_EVENT_LOCK,    /* or for a lock that one keeps */
 #define NOW(type, call, ...) EDDYI_EVENT_##call,
 #define SYSCALL(type, call, ...) EDDYI_EVENT_##call,
 #define BY_HAND(type, call, ...) EDDYI_EVENT_##call,
@@ -113,6 +114,9 @@ void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, siz
 /* Learn the time of a clock. */
 uint64_t eddyi_learn_clock(struct eddyi_track *track, int clock);
 
+/* Whether a replay has an event of this kind next. */
+bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind);
+
 /* Whether the recording has no further bytes of a track that is replayed. */
 bool eddyi_track_is_at_end(struct eddyi_track *track);
 
@@ -124,6 +128,9 @@ _Noreturn void eddyi_diverge(struct eddyi_track *track, const char *format, ...)
 /* Add the track of a thread. */
 void eddyi_turns_add(struct eddyi_track *track);
 
+/* Let all threads run: the recording has ended early. */
+void eddyi_turns_end(void);
+
 /* Get the newest of all tracks. */
 struct eddyi_track *eddyi_turns_tracks(void);
 
@@ -131,21 +138,22 @@ struct eddyi_track *eddyi_turns_tracks(void);
 void eddyi_turn_give(struct eddyi_track *track);
 void eddyi_turn_take(struct eddyi_track *track);
 
-/* Get a digest of memory: fast, and not for enemies. */
+/* Get a digest of memory: fast, and not cryptographic. */
 uint64_t eddyi_digest(const void *bytes, size_t len);
 
 /* Get the name of a kind of event. */
 const char *eddyi_event_name(enum eddyi_event_kind kind);
 
+/* Make the track of a thread. Return: NULL if there is no memory, or the recording has ended. */
 struct eddyi_track *eddyi_track_make(void);
-void eddyi_track_free(struct eddyi_track *track);
 
 /* ---- what a track asks of the recording ---- */
 
 /* Get an empty chunk. Waits while too many are unwritten. Return: NULL if the recording has ended. */
 struct eddyi_chunk *eddyi_recording_chunk(void);
 
-void eddyi_recording_chunk_free(struct eddyi_chunk *chunk);
+/* Whether other threads have to stop: the process ends by a signal. */
+extern atomic_bool eddyi_recording_stops;
 
 /* Let the writer take full chunks. */
 void eddyi_recording_wake(void);

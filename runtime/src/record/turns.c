@@ -82,27 +82,32 @@ static void serve(void)
 		eddyi_replay_end();
 }
 
-static void end_early(void)
+void eddyi_turns_end(void)
 {
 	atomic_store(&turns.is_over, true);
 	for (struct eddyi_track *track = atomic_load(&turns.tracks); track; track = track->next)
 		pthread_cond_signal(&track->served);
-	eddyi_recording_fail(-EDEADLK);
 }
 
 /* Lock held, which is released. */
 static void await(struct eddyi_track *track)
 {
+	uint64_t serving = turns.serving;
+	int seconds = 0;
+
 	eddyi_track = NULL;
 	while (turns.serving != track->wanted && !atomic_load(&turns.is_over)) {
-		uint64_t serving = turns.serving;
 		struct timespec until;
 
+		/* In small steps: clocks are set, and machines sleep. */
 		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += STUCK_S;
-		if (pthread_cond_timedwait(&track->served, &turns.lock, &until) == ETIMEDOUT &&
-		    serving == turns.serving && !eddyi_replays)
-			end_early();
+		until.tv_sec++;
+		seconds += pthread_cond_timedwait(&track->served, &turns.lock, &until) == ETIMEDOUT;
+		if (serving != turns.serving)
+			seconds = 0;
+		serving = turns.serving;
+		if (seconds >= STUCK_S && !eddyi_replays)
+			eddyi_recording_fail(-EDEADLK);
 	}
 	track->waits = false;
 	pthread_mutex_unlock(&turns.lock);
@@ -142,8 +147,9 @@ struct eddyi_track *eddyi_recorded_thread(void)
 {
 	struct eddyi_track *track = eddyi_track_make();
 
-	eddyi_assert(track, "out of memory in a recording or replay");
-	eddyi_turns_add(track);
+	eddyi_assert(track || !eddyi_replays, "out of memory in a replay");
+	if (track)
+		eddyi_turns_add(track);
 	return track;
 }
 
@@ -165,6 +171,10 @@ void eddyi_recorded_thread_end(void)
 	lock_turns();
 	track->wanted = NO_TURN;
 	track->waits = true;
+	/* The writer takes the last chunk. */
+	if (track->chunk)
+		atomic_store_explicit(&track->chunk->is_full, true, memory_order_release);
+	track->chunk = NULL;
 	turns.serving++;
 	serve();
 	pthread_mutex_unlock(&turns.lock);
@@ -182,31 +192,45 @@ void eddyi_blocked_end(void)
 	eddyi_event_end(eddyi_track);
 }
 
-/* A thread that waits for its turn, or is in a call, may hold the lock. Then this one gives its turn away, as often in a replay:
- * the lock is free after a turn of that thread. */
+/* A thread that waits for its turn, or is in a call, may hold the lock. Then this one gives its turn away, as often in a
+ * replay: the lock is free after a turn of that thread. */
+static void let_holder_run(struct eddyi_track *track)
+{
+	eddyi_event_begin(track, EDDYI_EVENT_LOCK);
+	eddyi_turn_give(track);
+	if (!eddyi_replays) {
+		eddyi_track = NULL;
+		usleep(1000);
+		eddyi_track = track;
+	}
+	eddyi_turn_take(track);
+	eddyi_event_end(track);
+}
+
+static int lock_soon(pthread_mutex_t *lock)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += HELD_NS;
+	until.tv_sec += until.tv_nsec / (long)EDDY_SECOND;
+	until.tv_nsec %= (long)EDDY_SECOND;
+	return pthread_mutex_timedlock(lock, &until);
+}
+
 int eddyi_mutex_lock_recorded(pthread_mutex_t *lock)
 {
 	struct eddyi_track *track = eddyi_track;
 	int r = pthread_mutex_trylock(lock);
 
 	while (r == EBUSY || r == ETIMEDOUT) {
-		struct timespec until;
-
 		eddyi_track = NULL;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += HELD_NS;
-		until.tv_sec += until.tv_nsec / (long)EDDY_SECOND;
-		until.tv_nsec %= (long)EDDY_SECOND;
-		r = pthread_mutex_timedlock(lock, &until);
+		r = lock_soon(lock);
 		eddyi_track = track;
-		if (r != ETIMEDOUT)
-			break;
-		eddyi_blocked_begin();
-		eddyi_track = NULL;
-		if (!eddyi_replays)
-			nanosleep(&(struct timespec){ .tv_nsec = EDDY_MS }, NULL);
-		eddyi_track = track;
-		eddyi_blocked_end();
+		/* A replay may only be slow. */
+		if (r == ETIMEDOUT &&
+		    (!eddyi_replays || eddyi_track_is_next(track, EDDYI_EVENT_LOCK)))
+			let_holder_run(track);
 	}
 	return r;
 }

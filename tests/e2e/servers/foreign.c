@@ -3,22 +3,27 @@
  *
  *     foreign FOLDER
  *     foreign --exit      by _exit(2)
+ *     foreign --late      a job that begins after 300 ms
+ *     foreign --busy      a job that reads the clock for ever
  */
 #include <arpa/inet.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <termios.h>
 #include <unistd.h>
 
 static const char *folder;
@@ -110,8 +115,47 @@ static void files(void)
 	close(watch);
 }
 
+static int signal_pipe[2];
+
+static void tell(int signo)
+{
+	(void)signo;
+	if (write(signal_pipe[1], "s", 1) < 0)
+		abort();
+}
+
+static void signals(void)
+{
+	struct sigaction action = { .sa_handler = tell }, old;
+	char byte;
+
+	if (pipe2(signal_pipe, O_CLOEXEC) < 0)
+		return;
+	SAY(sigaction(SIGHUP, &action, NULL));
+	SAY(sigaction(SIGHUP, NULL, &old));
+	SAY(old.sa_handler == tell);
+	for (int i = 0; i < 3; i++) {
+		SAY(kill(getpid(), SIGHUP));
+		SAY(read(signal_pipe[0], &byte, 1));
+	}
+	SAY(signal(SIGHUP, SIG_DFL) == tell);
+	close(signal_pipe[0]);
+	close(signal_pipe[1]);
+}
+
+static void terminals(void)
+{
+	struct winsize size;
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	/* The replay has no terminal. */
+	if (fd >= 0)
+		ioctl(fd, TCFLSH, TCIOFLUSH), ioctl(fd, TIOCGWINSZ, &size);
+}
+
 static void rest(void)
 {
+	uint32_t numbers[2] = { arc4random() };
 	struct itimerspec time = { .it_value.tv_nsec = EDDY_MS };
 	struct pollfd poll = { .events = POLLIN };
 	struct utsname names;
@@ -123,6 +167,8 @@ static void rest(void)
 	SAY(read(poll.fd, &count, sizeof(count)));
 	SAY(uname(&names));
 	printf("%s %d %d\n", names.release, (int)gettid(), (int)getgid());
+	SAY(getentropy(&numbers[1], sizeof(numbers[1])));
+	printf("%u %u\n", numbers[0], numbers[1]);
 	close(poll.fd);
 }
 
@@ -131,7 +177,7 @@ static int make_calls(void *arg)
 	datagrams();
 	streams();
 	if (arg)
-		files();
+		files(), signals(), terminals();
 	rest();
 	return 0;
 }
@@ -181,6 +227,34 @@ static int run(void *arg)
 	return r;
 }
 
+static int nothing(void *arg)
+{
+	(void)arg;
+	puts("the job has begun");
+	return 0;
+}
+
+static int begin_late(void *arg)
+{
+	eddy_sleep(300 * EDDY_MS);
+	return eddy_offload(nothing, arg);
+}
+
+static int read_clock_for_ever(void *arg)
+{
+	(void)arg;
+	puts("the job has begun");
+	fflush(stdout);
+	for (;;)
+		eddy_now();
+	return 0;
+}
+
+static int read_clock(void *arg)
+{
+	return eddy_offload(read_clock_for_ever, arg);
+}
+
 static int end_at_once(void *arg)
 {
 	(void)arg;
@@ -193,5 +267,9 @@ int main(int argc, char **argv)
 	folder = argc > 1 ? argv[1] : ".";
 	if (strcmp(folder, "--exit") == 0)
 		return eddy_main(end_at_once, NULL);
+	if (strcmp(folder, "--late") == 0)
+		return eddy_main(begin_late, NULL);
+	if (strcmp(folder, "--busy") == 0)
+		return eddy_main(read_clock, NULL);
 	return eddy_main(run, (void *)folder);
 }

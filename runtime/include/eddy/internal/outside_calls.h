@@ -155,7 +155,7 @@ NOW(long, sysconf, (int name), (name), NUM(name), )
 NOW(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *ret_cpus),
     (pid, size, ret_cpus), NUM(pid) NUM(size), OUT(ret_cpus, size))
 NOW(int, mincore, (void *at, size_t len, unsigned char *ret_pages), (at, len, ret_pages),
-    NUM(len), OUT(ret_pages, (len + 4095) / 4096))
+    NUM(len), OUT(ret_pages, (len + PAGE - 1) / PAGE))
 NOW(int, kill, (pid_t pid, int signo), (pid, signo), NUM(pid) NUM(signo), )
 NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
     (kind, id, ret_info, options),
@@ -163,7 +163,7 @@ NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
 
 NOW(int, sched_yield, (void), (), , )
 NOW(int, nanosleep, (const struct timespec *time, struct timespec *ret_left), (time, ret_left),
-    NUM(time->tv_sec) NUM(time->tv_nsec), OUT(ret_left, sizeof(*ret_left)))
+    NUM(time->tv_sec) NUM(time->tv_nsec), )
 
 /* Calls that the C library does not have. */
 SYSCALL(int, openat2, (int dir, const char *path, const void *how, size_t size),
