@@ -1,5 +1,5 @@
 /* 17_seats: sell the three seats of a theatre to four customers, who come within 100 ms. One run in
- * ten sells a seat too many. The recording of such a run shows how, as often as one looks.
+ * ten sells a seat too many. The recording of such a run shows how, in every replay.
  *
  *     $ for i in $(seq 100); do EDDY_RECORD=$i.rec 17_seats || break; done
  *     58 ms: dee gets seat 1

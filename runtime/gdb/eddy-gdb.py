@@ -19,7 +19,7 @@ In a replay (eddy replay FILE --gdb):
     (gdb) eddy next-event         go on to the next event
     (gdb) eddy back               go back to the event before
 
-Going back runs the replay again from its begin.
+Going back runs the replay again from its start.
 
 How a task that does not run is shown: gdb asks an unwinder for the caller of a thread's innermost frame, and the one
 here answers with the registers that the task saved when it was switched away from. What the thread itself does is
@@ -695,7 +695,7 @@ def select_event():
 
 
 def seek(argument):
-    """Run the replay to a place, from its begin if it is there already."""
+    """Run the replay to a place, from its start if it is there already."""
     kind, value = parse_place(argument)
     replay = find_replay()
     if inferior_has_process() and not replay:
@@ -740,7 +740,7 @@ class Seek(Command):
             raise Complaint('no replay runs; start one: eddy replay FILE --gdb, then eddy seek PLACE')
         place = place_of(replay)
         of = f' of {int(replay["last"])}' if int(replay['last']) else ''
-        print(f'event {place["event"]}{of}, request {place["request"]}, {place["ns"] / 1e9:.6f} s after the begin')
+        print(f'event {place["event"]}{of}, request {place["request"]}, {place["ns"] / 1e9:.6f} s after the start')
 
 
 class Step(Command):
@@ -764,7 +764,7 @@ class NextEvent(Step):
 
 
 class Back(Step):
-    """Go back to the event before; eddy back N: N events. The replay runs again from its begin."""
+    """Go back to the event before; eddy back N: N events. The replay runs again from its start."""
 
 
 gdb.unwinder.register_unwinder(None, stack, replace=True)

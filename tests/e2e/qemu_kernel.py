@@ -1,6 +1,6 @@
 """Debian's own kernel (6.1 in Debian 12, the oldest that eddy runs on) in an emulated machine: the doctor, the tests of
 the runtime, and whole servers, whose files leave over TLS that the kernel encrypts; then without its module of TLS."""
-# needs: brotli curl libseccomp2 openssl qemu-system-x86 zstd
+# needs: brotli curl openssl qemu-system-x86 zstd
 import glob
 import os
 import re

@@ -377,7 +377,7 @@ class Looks(Case):
         self.assertEqual(re.search(stops, self.look('--until', f'{begun + 0.045:.6f}s').stderr)[0], re.search(stops, asleep)[0])
         self.assertIn('replayed', self.look('--until', '1000000').stderr)
         beyond = self.look('--until', 'request 99')
-        self.assertIn('the place at which the replay was to stop has not come', beyond.stderr)
+        self.assertIn('the replay ended before the place at which it was to stop', beyond.stderr)
         for wrong in ('x', '-1', '1.5', '0', 'request', 'request x', 'request 0', '1.5h', '1e99s', ''):
             refused = self.look('--until', wrong, status=REFUSED if wrong else 0)
             self.assertEqual('is wrong' in refused.stderr, bool(wrong), wrong)

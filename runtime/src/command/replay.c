@@ -4,7 +4,7 @@
  *     $ eddy-replay run.rec --until 'request 4711'
  *
  * Executes the recorded program with the variables that docs/recordings.md lists. Exit status: that
- * of the program; 85 if the recording can't be replayed; 86 if the replay takes another way; 2 for a
+ * of the program; 85 if the recording can't be replayed; 86 if the replay diverges; 2 for a
  * mistake in the arguments.
  */
 #include "record/recording.h"

@@ -1,6 +1,4 @@
-/* recorded.h: what the core asks of a thread's track; ../record has it. Functions of the middle part
- * are called on threads with a track only.
- */
+/* recorded.h: what the core asks of a thread's track; ../record has it. */
 #ifndef EDDYI_RECORDED_H
 #define EDDYI_RECORDED_H
 
@@ -20,7 +18,7 @@ int eddyi_recorded_begin(struct eddy_loop *loop, unsigned entries,
 /* Make the track of a thread that this one is about to start. */
 struct eddyi_track *eddyi_recorded_thread(void);
 
-/* Begin and end this thread's track. */
+/* Begin and end this thread's track. `track` is not NULL. */
 void eddyi_recorded_thread_begin(struct eddyi_track *track);
 void eddyi_recorded_thread_end(void);
 

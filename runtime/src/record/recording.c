@@ -559,11 +559,11 @@ static void finish(int signo)
 	say("eddy: %s %llu events, hash %016llx", eddyi_replays ? "replayed" : "recorded",
 	    (unsigned long long)end.events, (unsigned long long)end.hash);
 	if (eddyi_watch_is_waiting())
-		say("eddy: the place at which the replay was to stop has not come");
+		say("eddy: the replay ended before the place at which it was to stop");
 	if (eddyi_replays && ours.read.has_end && !is_early &&
 	    (end.events != ours.read.end.events || end.hash != ours.read.end.hash))
 		refuse(EDDYI_REPLAY_DIVERGED,
-		       "the replay ended another way than the recording, which has %llu events, hash "
+		       "the replay ended unlike the recording, which has %llu events, hash "
 		       "%016llx",
 		       (unsigned long long)ours.read.end.events,
 		       (unsigned long long)ours.read.end.hash);

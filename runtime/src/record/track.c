@@ -23,7 +23,7 @@ static const char *const names[EDDYI_EVENTS + 1] = {
 	[EDDYI_EVENT_VALUE] = "shared value",
 	[EDDYI_EVENT_CLOCK] = "clock",
 	[EDDYI_EVENT_RANDOM] = "getrandom",
-	[EDDYI_EVENT_BEGIN] = "begin of a loop",
+	[EDDYI_EVENT_BEGIN] = "start of a loop",
 	[EDDYI_EVENT_ENTER] = "wait",
 	[EDDYI_EVENT_WORKERS] = "limit of workers",
 	[EDDYI_EVENT_BUFFERS] = "buffer group",
@@ -420,7 +420,7 @@ void eddyi_diverge(struct eddyi_track *track, const char *format, ...)
 	const struct eddy_task *task = loop ? loop->running : NULL;
 	char text[1024];
 	va_list args;
-	int len = snprintf(text, sizeof(text), "eddy: the replay takes another way at event %llu",
+	int len = snprintf(text, sizeof(text), "eddy: the replay diverges at event %llu",
 			   (unsigned long long)track->place);
 	size_t at = (size_t)len;
 

@@ -10,7 +10,7 @@
  *     r = eddyi_learn(track, is_replay ? 0 : close(fd));
  *     eddyi_event_end(track);
  *
- * A replay that goes another way ends the process with status 86, at the event.
+ * A replay that diverges ends the process with status 86, at the event.
  *
  * Only the thread of a track uses it, save where stated.
  */
@@ -120,7 +120,7 @@ bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind);
 /* Whether the recording has no further bytes of a track that is replayed. */
 bool eddyi_track_is_at_end(struct eddyi_track *track);
 
-/* End a replay that goes another way. */
+/* End a replay that diverges. */
 _Noreturn void eddyi_diverge(struct eddyi_track *track, const char *format, ...) EDDY_PRINTF(2, 3);
 
 /* ---- turns ---- */

@@ -147,7 +147,7 @@ struct eddyi_track *eddyi_recorded_thread(void)
 {
 	struct eddyi_track *track = eddyi_track_make();
 
-	eddyi_assert(track || !eddyi_replays, "out of memory in a replay");
+	eddyi_assert(track || !eddyi_replays, "out of memory in a recording or replay");
 	if (track)
 		eddyi_turns_add(track);
 	return track;
