@@ -252,14 +252,28 @@ class Programs(Case):
         self.assertEqual((run.returncode, run.stdout), (0, 'the job has begun\n'), run.stderr)
         self.assertIn('the program goes on', run.stderr)
 
-    def test_a_crash_while_a_job_runs(self):
+    def end_at_work(self, option, signo, wait=0.0):
+        """Record a program whose job has begun, and end it. Return: the recording, and stderr."""
         recording = Recording()
-        process = subprocess.Popen([PROGRAMS['foreign'], '--busy'], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(['prlimit', '--stack=262144', PROGRAMS['foreign'], option], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), 'the job has begun\n')
-        process.send_signal(signal.SIGABRT)
-        out, err = process.communicate(timeout=30)
-        self.assertEqual(recording.wrong(PROGRAMS['foreign'], -signal.SIGABRT, 'the job has begun\n' + out, err), '')
+        time.sleep(wait)
+        process.send_signal(signo)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, -signo, err)
+        return recording, err
+
+    def test_a_crash_while_a_job_runs(self):
+        recording, err = self.end_at_work('--busy', signal.SIGABRT)
+        self.assertEqual(recording.wrong(PROGRAMS['foreign'], -signal.SIGABRT, None, err), '')
+        self.assertNotIn('overflow', err)
+
+    def test_the_end_while_a_thread_wants_a_lock(self):
+        recording, err = self.end_at_work('--locked', signal.SIGABRT, 0.3)
+        self.assertEqual(recording.wrong(PROGRAMS['foreign'], -signal.SIGABRT, None, err), '')
+        recording, _ = self.end_at_work('--locked', signal.SIGKILL, 0.5)
+        self.assertEqual(recording.replay(PROGRAMS['foreign'], timeout=60).returncode, REFUSED)
 
     def test_variables_of_replays_are_there(self):
         recording, program = Recording(), os.path.join(LADDER, '01_tasks')

@@ -42,6 +42,7 @@ static bool gives_turn(struct eddyi_track *track)
 	case EDDYI_EVENT_poll:
 	case EDDYI_EVENT_connect:
 	case EDDYI_EVENT_accept4:
+	case EDDYI_EVENT_splice:
 	case EDDYI_EVENT_send:
 	case EDDYI_EVENT_sendmsg:
 	case EDDYI_EVENT_sendto:
@@ -63,7 +64,6 @@ static bool gives_turn(struct eddyi_track *track)
 	case EDDYI_EVENT_write:
 	case EDDYI_EVENT_writev:
 	case EDDYI_EVENT_sendfile:
-	case EDDYI_EVENT_splice:
 		return eddyi_learn(track, !eddyi_replays && !is_file(track, (int)track->first));
 	default:
 		return false;
@@ -261,6 +261,26 @@ ssize_t eddyi_write_recorded(int fd, const void *buf, size_t len)
 		eddyi_replay_print(fd, buf, r);
 	eddyi_event_end(track);
 	return r;
+}
+
+int eddyi_nanosleep_recorded(const struct timespec *time, struct timespec *ret_left)
+{
+	struct eddyi_track *track = eddyi_track;
+	struct timespec left = { 0 };
+	int64_t r = 0;
+
+	eddyi_event_begin(track, EDDYI_EVENT_nanosleep);
+	eddyi_issue(track, (uint64_t)time->tv_sec);
+	eddyi_issue(track, (uint64_t)time->tv_nsec);
+	OUTSIDE(r = nanosleep(time, &left));
+	r = learn_result(track, r);
+	if (r < 0 && errno == EINTR) {
+		eddyi_learn_bytes(track, &left, sizeof(left));
+		if (ret_left)
+			*ret_left = left;
+	}
+	eddyi_event_end(track);
+	return (int)r;
 }
 
 char *eddyi_realpath_recorded(const char *path, char *ret_path)

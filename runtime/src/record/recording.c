@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static struct {
 	uint64_t size, size_max; /* of the file */
 	pthread_t thread;
 	sem_t wanted;
-	atomic_uint chunks;
+	atomic_uint chunks;  /* that are full */
 	atomic_bool ending;  /* the writer leaves the file to who set it */
 	atomic_bool writing; /* a block is being written */
 	volatile bool crashes;
@@ -166,7 +167,6 @@ struct eddyi_chunk *eddyi_recording_chunk(void)
 	atomic_init(&chunk->len, 0);
 	atomic_init(&chunk->is_full, false);
 	chunk->written = 0;
-	atomic_fetch_add(&ours.chunks, 1);
 	return chunk;
 }
 
@@ -178,8 +178,10 @@ static void free_chunk(struct eddyi_chunk *chunk)
 	atomic_fetch_sub(&ours.chunks, 1);
 }
 
-void eddyi_recording_wake(void)
+void eddyi_recording_chunk_full(struct eddyi_chunk *chunk)
 {
+	atomic_fetch_add(&ours.chunks, 1);
+	atomic_store_explicit(&chunk->is_full, true, memory_order_release);
 	sem_post(&ours.wanted);
 }
 

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <setjmp.h>
 #include <linux/sockios.h>
 #include <signal.h>
 #include <string.h>
@@ -145,6 +146,14 @@ static uint32_t wrap_arc4random(void)
 	return number;
 }
 
+static uint32_t wrap_arc4random_uniform(uint32_t bound)
+{
+	uint64_t number = 0;
+
+	wrap_getrandom(&number, sizeof(number), 0);
+	return bound ? (uint32_t)(number % bound) : 0;
+}
+
 /* ---- functions of the C library that make calls inside ---- */
 
 static int wrap_usleep(unsigned us)
@@ -154,7 +163,10 @@ static int wrap_usleep(unsigned us)
 
 static unsigned wrap_sleep(unsigned seconds)
 {
-	return wrap_nanosleep(&(struct timespec){ seconds, 0 }, NULL) < 0 ? seconds : 0;
+	struct timespec left = { 0 };
+
+	return wrap_nanosleep(&(struct timespec){ seconds, 0 }, &left) < 0 ? (unsigned)left.tv_sec :
+									     0;
 }
 
 /* A job may wait for another one, or for a loop. */
@@ -238,18 +250,31 @@ static FILE *wrap_fopen(const char *path, const char *mode)
 
 /* Handlers of signals are not recorded, nor what they call. They may interrupt an event. */
 static struct sigaction handlers[NSIG];
+static __thread struct eddyi_track *interrupted;
 
 static void handle(int signo, siginfo_t *info, void *context)
 {
 	const struct sigaction *action = &handlers[signo];
-	struct eddyi_track *track = eddyi_track;
+	struct eddyi_track *track = eddyi_track, *before = interrupted;
 
+	interrupted = track ? track : before;
 	eddyi_track = NULL;
 	if (action->sa_flags & SA_SIGINFO)
 		action->sa_sigaction(signo, info, context);
 	else
 		action->sa_handler(signo);
 	eddyi_track = track;
+	interrupted = before;
+}
+
+/* A handler may end so. */
+static void (*real_siglongjmp)(struct __jmp_buf_tag *env, int value);
+static void wrap_siglongjmp(struct __jmp_buf_tag *env, int value)
+{
+	if (interrupted)
+		eddyi_track = interrupted;
+	interrupted = NULL;
+	real_siglongjmp(env, value);
 }
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
@@ -286,7 +311,7 @@ static pid_t process;
 static void (*real_exit_now)(int status);
 static void wrap_exit_now(int status)
 {
-	if (EDDYI_HAS_TRACK && syscall(SYS_getpid) == process)
+	if ((EDDYI_HAS_TRACK || interrupted) && syscall(SYS_getpid) == process)
 		eddyi_recording_end_by(0);
 	real_exit_now(status);
 }
@@ -387,12 +412,16 @@ static const struct redirection {
 	{ "_exit", FUNCTION(wrap_exit_now), (void (**)(void)) & real_exit_now },
 	{ "sigaction", FUNCTION(wrap_sigaction), (void (**)(void)) & real_sigaction },
 	{ "signal", FUNCTION(wrap_signal), NULL },
+	{ "siglongjmp", FUNCTION(wrap_siglongjmp), (void (**)(void)) & real_siglongjmp },
+	{ "longjmp", FUNCTION(wrap_siglongjmp), NULL },
+	{ "_longjmp", FUNCTION(wrap_siglongjmp), NULL },
 	{ "popen", FUNCTION(wrap_popen), (void (**)(void)) & real_popen },
 	{ "scandirat", FUNCTION(wrap_scandirat), (void (**)(void)) & real_scandirat },
 	{ "pthread_cond_wait", FUNCTION(wrap_cond_wait), (void (**)(void)) & real_cond_wait },
 	{ "pthread_mutex_lock", FUNCTION(wrap_mutex_lock), (void (**)(void)) & real_mutex_lock },
 	{ "getentropy", FUNCTION(wrap_getentropy), NULL },
 	{ "arc4random", FUNCTION(wrap_arc4random), NULL },
+	{ "arc4random_uniform", FUNCTION(wrap_arc4random_uniform), NULL },
 	{ "arc4random_buf", FUNCTION(wrap_arc4random_buf), NULL },
 	{ "gettimeofday", FUNCTION(wrap_gettimeofday), NULL },
 	{ "time", FUNCTION(wrap_time), NULL },
@@ -531,17 +560,22 @@ static int draw(unsigned char *bytes, int len)
 	return eddyi_random(bytes, (size_t)len, 0) == 0;
 }
 
+static int is_seeded(void)
+{
+	return 1;
+}
+
 /* libcrypto mixes the processor's counter and an address into its random numbers. */
 static void redirect_libcrypto(void)
 {
-	/* RAND_METHOD, of which these two are called. */
+	/* RAND_METHOD, of which these are called. */
 	static struct {
 		void (*seed)(void);
 		int (*bytes)(unsigned char *bytes, int len);
 		void (*cleanup)(void), (*add)(void);
 		int (*pseudorand)(unsigned char *bytes, int len);
-		void (*status)(void);
-	} method = { .bytes = draw, .pseudorand = draw };
+		int (*status)(void);
+	} method = { .bytes = draw, .pseudorand = draw, .status = is_seeded };
 	int (*set)(const void *method) = (int (*)(const void *))FUNCTION(
 		(uintptr_t)dlsym(RTLD_DEFAULT, "RAND_set_rand_method"));
 

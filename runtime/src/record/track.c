@@ -93,8 +93,11 @@ uint64_t eddyi_digest(const void *bytes, size_t len)
 /* The process is about to end by a signal, on another thread. */
 static inline void await_end(void)
 {
-	while (__builtin_expect(atomic_load_explicit(&eddyi_recording_stops, memory_order_relaxed),
-				0))
+	if (!__builtin_expect(atomic_load_explicit(&eddyi_recording_stops, memory_order_relaxed),
+			      0))
+		return;
+	eddyi_track = NULL;
+	for (;;)
 		usleep(1000);
 }
 
@@ -122,13 +125,12 @@ static void next_chunk(struct eddyi_track *track)
 		track->end = nowhere + sizeof(nowhere);
 		return;
 	}
-	eddyi_event_publish(track);
+	atomic_store_explicit(&full->len, (size_t)(track->at - full->bytes), memory_order_release);
 	full->next = chunk;
-	atomic_store_explicit(&full->is_full, true, memory_order_release);
+	eddyi_recording_chunk_full(full);
 	track->chunk = chunk;
 	track->at = chunk->bytes;
 	track->end = chunk->bytes + sizeof(chunk->bytes);
-	eddyi_recording_wake();
 }
 
 static inline void need(struct eddyi_track *track, size_t len)
@@ -207,9 +209,34 @@ static void get_bytes(struct eddyi_track *track, uint8_t *bytes, size_t len)
 
 /* ---- events ---- */
 
-bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind)
+/* Read a number of the current block. */
+static bool peek(const uint8_t **at, const uint8_t *end, uint64_t *ret_number)
 {
-	return !eddyi_track_is_at_end(track) && (*track->at & (OTHER_TASK - 1)) == kind;
+	*ret_number = 0;
+	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		*ret_number |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* These bytes are in one block: the event has room for them as it begins. */
+bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind, uint64_t issued)
+{
+	const uint8_t *at;
+	uint64_t task, number;
+	uint8_t head;
+
+	if (eddyi_track_is_at_end(track))
+		return false;
+	at = track->at;
+	head = *at++;
+	return (head & (OTHER_TASK - 1)) == kind &&
+	       (!(head & OTHER_TASK) || peek(&at, track->end, &task)) &&
+	       peek(&at, track->end, &number) && number == issued;
 }
 
 /* The number of the running task. 0 is the loop itself, or a thread without one. */
@@ -226,7 +253,7 @@ void eddyi_event_begin(struct eddyi_track *track, enum eddyi_event_kind kind)
 
 	await_end();
 	track->kind = kind;
-	track->issued = 0;
+	track->issued = track->locks = 0;
 	if (eddyi_replays) {
 		uint8_t head = get_byte(track);
 		enum eddyi_event_kind next = head & (OTHER_TASK - 1);

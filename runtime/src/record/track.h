@@ -71,6 +71,7 @@ struct eddyi_track {
 	uint64_t task;       /* of the last event; 0: none */
 	uint64_t clocks[16];
 	enum eddyi_event_kind kind; /* of the current event */
+	unsigned locks;             /* calls for a lock since it began */
 	unsigned issued;            /* its items so far, */
 	uint64_t first;             /* and the first of them: the descriptor */
 
@@ -114,8 +115,8 @@ void eddyi_issue_parts(struct eddyi_track *track, const struct iovec *parts, siz
 /* Learn the time of a clock. */
 uint64_t eddyi_learn_clock(struct eddyi_track *track, int clock);
 
-/* Whether a replay has an event of this kind next. */
-bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind);
+/* Whether a replay has an event of this kind next, which issues this number first. */
+bool eddyi_track_is_next(struct eddyi_track *track, enum eddyi_event_kind kind, uint64_t issued);
 
 /* Whether the recording has no further bytes of a track that is replayed. */
 bool eddyi_track_is_at_end(struct eddyi_track *track);
@@ -155,8 +156,8 @@ struct eddyi_chunk *eddyi_recording_chunk(void);
 /* Whether other threads have to stop: the process ends by a signal. */
 extern atomic_bool eddyi_recording_stops;
 
-/* Let the writer take full chunks. */
-void eddyi_recording_wake(void);
+/* Let the writer take a chunk that is full, or the last one of its thread. */
+void eddyi_recording_chunk_full(struct eddyi_chunk *chunk);
 
 /* End the recording because of an error; the process goes on. */
 void eddyi_recording_fail(int error);

@@ -173,7 +173,7 @@ void eddyi_recorded_thread_end(void)
 	track->waits = true;
 	/* The writer takes the last chunk. */
 	if (track->chunk)
-		atomic_store_explicit(&track->chunk->is_full, true, memory_order_release);
+		eddyi_recording_chunk_full(track->chunk);
 	track->chunk = NULL;
 	turns.serving++;
 	serve();
@@ -196,7 +196,10 @@ void eddyi_blocked_end(void)
  * replay: the lock is free after a turn of that thread. */
 static void let_holder_run(struct eddyi_track *track)
 {
+	unsigned locks = track->locks;
+
 	eddyi_event_begin(track, EDDYI_EVENT_LOCK);
+	eddyi_issue(track, locks);
 	eddyi_turn_give(track);
 	if (!eddyi_replays) {
 		eddyi_track = NULL;
@@ -205,6 +208,7 @@ static void let_holder_run(struct eddyi_track *track)
 	}
 	eddyi_turn_take(track);
 	eddyi_event_end(track);
+	track->locks = locks;
 }
 
 static int lock_soon(pthread_mutex_t *lock)
@@ -221,15 +225,18 @@ static int lock_soon(pthread_mutex_t *lock)
 int eddyi_mutex_lock_recorded(pthread_mutex_t *lock)
 {
 	struct eddyi_track *track = eddyi_track;
-	int r = pthread_mutex_trylock(lock);
+	int r;
 
+	track->locks++;
+	while (eddyi_replays && eddyi_track_is_next(track, EDDYI_EVENT_LOCK, track->locks))
+		let_holder_run(track);
+	r = pthread_mutex_trylock(lock);
 	while (r == EBUSY || r == ETIMEDOUT) {
 		eddyi_track = NULL;
 		r = lock_soon(lock);
 		eddyi_track = track;
-		/* A replay may only be slow. */
-		if (r == ETIMEDOUT &&
-		    (!eddyi_replays || eddyi_track_is_next(track, EDDYI_EVENT_LOCK)))
+		/* A replay is only slow, or it ends here. */
+		if (r == ETIMEDOUT && (!eddyi_replays || eddyi_track_is_at_end(track)))
 			let_holder_run(track);
 	}
 	return r;

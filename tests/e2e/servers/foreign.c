@@ -5,12 +5,15 @@
  *     foreign --exit      by _exit(2)
  *     foreign --late      a job that begins after 300 ms
  *     foreign --busy      a job that reads the clock for ever
+ *     foreign --locked    a lock that a job keeps for ever
  */
 #include <arpa/inet.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +127,13 @@ static void tell(int signo)
 		abort();
 }
 
+static sigjmp_buf place;
+
+static void jump(int signo)
+{
+	siglongjmp(place, signo);
+}
+
 static void signals(void)
 {
 	struct sigaction action = { .sa_handler = tell }, old;
@@ -134,6 +144,10 @@ static void signals(void)
 	SAY(sigaction(SIGHUP, &action, NULL));
 	SAY(sigaction(SIGHUP, NULL, &old));
 	SAY(old.sa_handler == tell);
+	if (!sigsetjmp(place, 1)) {
+		signal(SIGUSR1, jump);
+		raise(SIGUSR1);
+	}
 	for (int i = 0; i < 3; i++) {
 		SAY(kill(getpid(), SIGHUP));
 		SAY(read(signal_pipe[0], &byte, 1));
@@ -255,6 +269,38 @@ static int read_clock(void *arg)
 	return eddy_offload(read_clock_for_ever, arg);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int keep_lock(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	pthread_mutex_lock(&lock);
+	puts("the job has begun");
+	fflush(stdout);
+	return (int)read(ends[0], &byte, 1);
+}
+
+static int ask_pool(void *arg)
+{
+	return eddy_offload(keep_lock, arg);
+}
+
+static int lock_twice(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return 1;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "keeper", ask_pool, NULL);
+	eddy_sleep(50 * EDDY_MS);
+	pthread_mutex_lock(&lock);
+	return 1;
+}
+
 static int end_at_once(void *arg)
 {
 	(void)arg;
@@ -271,5 +317,7 @@ int main(int argc, char **argv)
 		return eddy_main(begin_late, NULL);
 	if (strcmp(folder, "--busy") == 0)
 		return eddy_main(read_clock, NULL);
+	if (strcmp(folder, "--locked") == 0)
+		return eddy_main(lock_twice, NULL);
 	return eddy_main(run, (void *)folder);
 }

@@ -162,8 +162,7 @@ NOW(int, waitid, (idtype_t kind, id_t id, siginfo_t *ret_info, int options),
     NUM(kind) NUM(id) NUM(options), OUT(ret_info, sizeof(*ret_info)))
 
 NOW(int, sched_yield, (void), (), , )
-NOW(int, nanosleep, (const struct timespec *time, struct timespec *ret_left), (time, ret_left),
-    NUM(time->tv_sec) NUM(time->tv_nsec), )
+BY_HAND(int, nanosleep, (const struct timespec *time, struct timespec *ret_left), (time, ret_left))
 
 /* Calls that the C library does not have. */
 SYSCALL(int, openat2, (int dir, const char *path, const void *how, size_t size),
