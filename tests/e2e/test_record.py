@@ -254,9 +254,9 @@ class Programs(Case):
 
     def end_at_work(self, option, signo, wait=0.0):
         """Record a program whose job has begun, and end it. Return: the recording, and stderr."""
-        recording = Recording()
-        process = subprocess.Popen(['prlimit', '--stack=262144', PROGRAMS['foreign'], option], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        recording, limit = Recording(), lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 * KIB, 256 * KIB))
+        process = subprocess.Popen([PROGRAMS['foreign'], option], env={**os.environ, **recording.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, preexec_fn=limit)
         self.assertEqual(process.stdout.readline(), 'the job has begun\n')
         time.sleep(wait)
         process.send_signal(signo)
