@@ -267,7 +267,7 @@ static void handle(int signo, siginfo_t *info, void *context)
 	interrupted = before;
 }
 
-/* A handler may end so. */
+/* A handler may leave by it: what it interrupted is not resumed. */
 static void (*real_siglongjmp)(struct __jmp_buf_tag *env, int value);
 static void wrap_siglongjmp(struct __jmp_buf_tag *env, int value)
 {
@@ -306,7 +306,7 @@ static sighandler_t wrap_signal(int signo, sighandler_t handler)
 	return wrap_sigaction(signo, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
-/* It ends the process without the end of a program. A child of vfork(2) has this memory. */
+/* _exit(2) runs no destructor, so the recording ends here. A child of vfork(2) shares this memory. */
 static pid_t process;
 static void (*real_exit_now)(int status);
 static void wrap_exit_now(int status)
